@@ -1,0 +1,64 @@
+/**
+ * Keeps web pages from reaching a server through their visitor's browser (DNS rebinding).
+ * Specification: basic/transports/streamable-http, "Security & Endpoint".
+ */
+import { McpError } from '../protocol/errors.ts';
+import type { HttpHead } from './http-head.ts';
+import type { HttpOptions } from './http-options.ts';
+
+/** The names of this machine for itself. */
+export const LOOPBACK_HOSTS: readonly string[] = Object.freeze(['localhost', '127.0.0.1', '[::1]']);
+
+export interface OriginGuard {
+  /** Throws McpError 403 naming the value and the option, for a host or an origin that is not allowed. */
+  check(head: HttpHead): void;
+  /** Whether pages of this origin were named, so that their scripts may read answers. */
+  isNamed(origin: string): boolean;
+}
+
+export function originGuard({ allowedHosts, allowedOrigins }: HttpOptions): OriginGuard {
+  const hosts = allowedHosts === undefined || allowedHosts === 'any' ? undefined : new Set(allowedHosts.map(lower));
+  const origins = allowedOrigins === 'any' ? undefined : new Set((allowedOrigins ?? []).map(checkedOrigin));
+  const isAllowedHost = (host: string): boolean =>
+    hosts === undefined || hosts.has(lower(host)) || hosts.has(withoutPort(lower(host)));
+  const isNamed = (origin: string): boolean => origins === undefined || origins.has(lower(origin));
+  return {
+    isNamed,
+    check({ headers }) {
+      const host = headers.get('host');
+      if (hosts !== undefined && (host === null || !isAllowedHost(host))) {
+        throw refusal(`the host "${excerpt(host ?? '')}" is not one of allowedHosts`);
+      }
+      const origin = headers.get('origin');
+      if (origin === null || isNamed(origin)) return;
+      // A page that this server itself could have served, under a name that is known.
+      const originHost = URL.canParse(origin) ? new URL(origin).host : undefined;
+      if (hosts !== undefined && originHost !== undefined && originHost !== '' && isAllowedHost(originHost)) return;
+      throw refusal(`the origin "${excerpt(origin)}" is not one of allowedOrigins`);
+    },
+  };
+}
+
+function checkedOrigin(origin: string): string {
+  const url = URL.canParse(origin) ? new URL(origin) : undefined;
+  if (url === undefined || url.origin === 'null' || url.origin !== lower(origin)) {
+    throw new TypeError(`allowedOrigins: "${origin}" is not an origin such as https://app.example.com`);
+  }
+  return url.origin;
+}
+
+function withoutPort(host: string): string {
+  return host.replace(/:\d+$/, '');
+}
+
+function lower(text: string): string {
+  return text.toLowerCase();
+}
+
+function refusal(reason: string): McpError {
+  return new McpError(403, `Forbidden: ${reason}`);
+}
+
+function excerpt(value: string): string {
+  return value.slice(0, 100);
+}

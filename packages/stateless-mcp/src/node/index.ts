@@ -1,0 +1,3 @@
+/** Serving on Node without a detour over Fetch objects. */
+export { type NodeListener, nodeListener, type NodeListenerOptions } from './node-listener.ts';
+export { type HttpServer, serveHttp, type ServeHttpOptions } from './serve-http.ts';

@@ -1,0 +1,17 @@
+/**
+ * A shared object is serialised once. Lists and change notifications are the same for many callers; whoever makes such
+ * an object registers its JSON here, and bindings write that text with the id of their own exchange around it. The
+ * object is frozen and the text kept by identity: a changed copy is another object, so that nothing can go stale.
+ */
+const textOf = new WeakMap<object, string>();
+
+/** Freezes `value` and keeps `json` as its text. The caller answers for the two being the same. */
+export function shareJson<Value extends object>(value: Value, json: string): Value {
+  textOf.set(Object.freeze(value), json);
+  return value;
+}
+
+/** The JSON of `value`: the kept text of a shared object, otherwise made now. */
+export function jsonOf(value: object): string {
+  return textOf.get(value) ?? JSON.stringify(value);
+}

@@ -1,0 +1,101 @@
+import { HeaderMismatchError, McpError, reportUnexpected } from '../protocol/errors.ts';
+import type { Exchange, McpRequest } from '../protocol/handler.ts';
+import type { Logger } from '../protocol/logger.ts';
+import { checkParameterHeaders } from '../protocol/parameter-headers.ts';
+import type { CallToolResult } from '../protocol/tools.ts';
+import { formatIssues } from '../schema/schema-issue.ts';
+import { checkAccess, isVisible } from './access.ts';
+import { invalidParams, isObject, objectParameter, stringParameter } from './invalid-params.ts';
+import type { Registry } from './registry.ts';
+import { HandlerTimeoutError, runHandler } from './run-handler.ts';
+import type { ToolDefinition, ToolResult } from './tool.ts';
+import { ToolError } from './tool-error.ts';
+
+/** `tools/call`. What the model can mend comes back as a result with `isError`, the rest as an error. */
+export async function callTool(
+  tools: Registry<ToolDefinition>,
+  logger: Logger,
+  request: McpRequest,
+  exchange: Exchange,
+): Promise<CallToolResult> {
+  const name = stringParameter(request.params, 'name');
+  const toolArguments = objectParameter(request.params, 'arguments');
+  const tool = tools.find(name);
+  if (tool === undefined || !(await isVisible(tool, exchange))) throw invalidParams(`unknown tool "${name}"`);
+  checkHeaders(tool, toolArguments, exchange);
+  checkAccess(tool, request, exchange);
+
+  const validated = tool.input.validate(toolArguments);
+  const input = validated instanceof Promise ? await validated : validated;
+  if ('issues' in input) return failure(`Invalid arguments for ${tool.label}: ${formatIssues(input.issues, tool.input.json)}`);
+  try {
+    const outcome = await runHandler(tool, request, exchange, false, (context) => tool.handler(input.value, context));
+    return await toCallToolResult(tool, outcome);
+  } catch (error) {
+    return failureOf(error, tool, exchange, logger);
+  }
+}
+
+function checkHeaders(
+  { parameterHeaders }: ToolDefinition,
+  toolArguments: Readonly<Record<string, unknown>>,
+  { http }: Exchange,
+): void {
+  if (parameterHeaders.length === 0 || http === undefined) return;
+  const problem = checkParameterHeaders(parameterHeaders, toolArguments, (header) => http.headers.get(header));
+  if (problem !== undefined) throw new HeaderMismatchError(problem);
+}
+
+/** Makes a whole result of what a handler returned. Throws for what cannot be one: that is the author's mistake. */
+async function toCallToolResult(tool: ToolDefinition, outcome: unknown): Promise<CallToolResult> {
+  if (typeof outcome === 'string' && tool.output === undefined) return textResult(outcome);
+  if (isToolResult(outcome)) {
+    if (tool.output === undefined || outcome.isError === true) return { resultType: 'complete', ...outcome };
+    return { resultType: 'complete', ...outcome, structuredContent: await checked(tool, outcome.structuredContent) };
+  }
+  if (tool.output === undefined || outcome === undefined) {
+    throw new TypeError(
+      `${tool.label} returned ${describe(outcome)}; return a string, a result with "content", or declare an outputSchema`,
+    );
+  }
+  const structuredContent = await checked(tool, outcome);
+  return { ...textResult(JSON.stringify(structuredContent)), structuredContent };
+}
+
+async function checked(tool: ToolDefinition, value: unknown): Promise<unknown> {
+  const validated = await tool.output?.validate(value);
+  if (validated !== undefined && 'value' in validated) return validated.value;
+  throw new TypeError(
+    `${tool.label} returned something else than its outputSchema says: ${formatIssues(validated?.issues ?? [])}`,
+  );
+}
+
+function failureOf(error: unknown, tool: ToolDefinition, exchange: Exchange, logger: Logger): CallToolResult {
+  if (error instanceof ToolError || error instanceof HandlerTimeoutError) return failure(error.message);
+  if (error instanceof McpError) throw error;
+  // Nobody reads the answer, and an aborted handler throws as it should.
+  if (exchange.signal.aborted) return failure('The call was cancelled');
+  const { reference } = reportUnexpected(error, tool.label, logger);
+  return failure(`The tool failed unexpectedly (reference ${reference})`);
+}
+
+function textResult(text: string): CallToolResult {
+  return { resultType: 'complete', content: [{ type: 'text', text }] };
+}
+
+function failure(text: string): CallToolResult {
+  return { ...textResult(text), isError: true };
+}
+
+/** Told from structured output by its content: a list of blocks, each with a type. */
+function isToolResult(value: unknown): value is ToolResult {
+  return (
+    isObject(value) &&
+    Array.isArray(value.content) &&
+    value.content.every((block) => isObject(block) && typeof block.type === 'string')
+  );
+}
+
+function describe(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
+}
