@@ -2,7 +2,8 @@ import { type AdmissionRules, admit } from '../protocol/admission.ts';
 import type { AuthInfo } from '../protocol/auth-info.ts';
 import { INVALID_REQUEST } from '../protocol/error-codes.ts';
 import { McpError, toMcpError } from '../protocol/errors.ts';
-import type { McpEndpoint, McpHandler } from '../protocol/handler.ts';
+import { excerpt } from '../protocol/excerpt.ts';
+import type { McpEndpoint, McpHandler, McpRequest } from '../protocol/handler.ts';
 import { serialiseError } from '../protocol/json-rpc.ts';
 import type { RequestId } from '../protocol/json-rpc-types.ts';
 import { consoleLogger, type Logger } from '../protocol/logger.ts';
@@ -40,7 +41,8 @@ export class HttpBinding implements ExchangeHost {
   readonly #closing = new AbortController();
   readonly #sweep: Sweep;
   readonly #exchanges = new Set<HttpExchange>();
-  #whenIdle: (() => void) | undefined;
+  #drained: Promise<void> | undefined;
+  #whenIdle: () => void = () => {};
 
   constructor(endpoint: McpEndpoint | McpHandler, options: HttpOptions) {
     const { handler, methods } = typeof endpoint === 'function' ? { handler: endpoint, methods: METHODS } : endpoint;
@@ -92,7 +94,7 @@ export class HttpBinding implements ExchangeHost {
 
   #admitMethod({ method, headers }: HttpHead, auth: AuthInfo | undefined): HeadOutcome {
     if (method !== 'POST') {
-      throw new McpError(INVALID_REQUEST, `Method not allowed: this endpoint takes POST, not ${method.slice(0, 20)}`, {
+      throw new McpError(INVALID_REQUEST, `Method not allowed: this endpoint takes POST, not ${excerpt(method)}`, {
         status: 405,
         headers: { Allow: 'POST' },
       });
@@ -130,6 +132,10 @@ export class HttpBinding implements ExchangeHost {
       return undefined;
     }
     const { id, request, row, progressToken } = admission;
+    if (this.closing.aborted) {
+      this.refuse(head, channel, draining(), id, { method: request.method });
+      return undefined;
+    }
     const headers = corsHeaders(head, this.#guard);
     const exchange = new HttpExchange({ id, row, progressToken, head, auth, headers }, this, channel);
     this.#exchanges.add(exchange);
@@ -138,7 +144,7 @@ export class HttpBinding implements ExchangeHost {
     return exchange;
   }
 
-  #run(request: Parameters<McpHandler>[0], exchange: HttpExchange): void {
+  #run(request: McpRequest, exchange: HttpExchange): void {
     // A handler may be any function: one that throws instead of rejecting is answered like all others.
     try {
       this.#handler(request, exchange).then(
@@ -153,7 +159,7 @@ export class HttpBinding implements ExchangeHost {
   release(exchange: HttpExchange): void {
     this.#sweep.remove(exchange);
     this.#exchanges.delete(exchange);
-    if (this.#exchanges.size === 0) this.#whenIdle?.();
+    if (this.#exchanges.size === 0) this.#whenIdle();
   }
 
   /** Answers with an error before the message reached the handler. */
@@ -167,7 +173,11 @@ export class HttpBinding implements ExchangeHost {
     const status = httpStatus(error);
     const headers = { 'Content-Type': 'application/json', ...error.headers, ...corsHeaders(head, this.#guard) };
     channel.answer(status, headers, serialiseError(id, error));
-    this.#options.onRefused?.({ status, code: error.code, reason: error.message, ...about });
+    try {
+      this.#options.onRefused?.({ status, code: error.code, reason: error.message, ...about });
+    } catch (thrown) {
+      this.logger.error('onRefused failed', { error: thrown });
+    }
   }
 
   bodyTooLarge(): McpError {
@@ -184,14 +194,15 @@ export class HttpBinding implements ExchangeHost {
    */
   async drain({ graceMs = 10_000 }: DrainOptions = {}): Promise<void> {
     this.#closing.abort(new DOMException('The server is shutting down', 'AbortError'));
-    if (this.#exchanges.size === 0) return;
-    const idle = new Promise<void>((resolve) => {
+    this.#drained ??= new Promise<void>((resolve) => {
       this.#whenIdle = resolve;
+      if (this.#exchanges.size === 0) resolve();
     });
+    // A second call with less patience has its own timer.
     const timer = setTimeout(() => {
       for (const exchange of this.#exchanges) exchange.abort(draining());
     }, graceMs);
-    await idle;
+    await this.#drained;
     clearTimeout(timer);
   }
 }

@@ -3,6 +3,7 @@
  * Specification: basic/transports/streamable-http, "Security & Endpoint".
  */
 import { McpError } from '../protocol/errors.ts';
+import { excerpt } from '../protocol/excerpt.ts';
 import type { HttpHead } from './http-head.ts';
 import type { HttpOptions } from './http-options.ts';
 
@@ -57,8 +58,4 @@ function lower(text: string): string {
 
 function refusal(reason: string): McpError {
   return new McpError(403, `Forbidden: ${reason}`);
-}
-
-function excerpt(value: string): string {
-  return value.slice(0, 100);
 }

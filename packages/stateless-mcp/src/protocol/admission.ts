@@ -8,6 +8,7 @@
  */
 import { INVALID_PARAMS, INVALID_REQUEST } from './error-codes.ts';
 import { HeaderMismatchError, McpError, UnsupportedProtocolVersionError } from './errors.ts';
+import { excerpt } from './excerpt.ts';
 import type { HeaderReader, McpRequest } from './handler.ts';
 import { decodeHeaderValue } from './header-value.ts';
 import type { RequestId } from './json-rpc-types.ts';
@@ -160,8 +161,4 @@ function isRequestId(value: unknown): value is RequestId {
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function excerpt(value: string): string {
-  return value.length <= 100 ? value : `${value.slice(0, 100)}…`;
 }

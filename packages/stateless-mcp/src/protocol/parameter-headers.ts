@@ -4,6 +4,7 @@
  *
  * Specification: basic/transports/streamable-http, "Custom Headers from Tool Parameters".
  */
+import { excerpt } from './excerpt.ts';
 import { decodeHeaderValue, encodeHeaderValue } from './header-value.ts';
 
 /** One mirrored parameter of a tool. */
@@ -26,7 +27,6 @@ const INTEGER = /^-?(?:0|[1-9][0-9]*)(?:\.0+)?$/;
 // Arguments nest no deeper than a message may, so a deeper definition could not be called.
 const MAX_SCHEMA_DEPTH = 128;
 const MAX_SCHEMAS = 100_000;
-const MAX_QUOTED_CHARACTERS = 100;
 
 // Where JSON Schema (drafts 4 to 2020-12) keeps schemas. Everything else is data: an `x-mcp-header` in a `default`, an
 // `enum` or an unknown keyword annotates nothing.
@@ -86,14 +86,14 @@ export function compileParameterHeaders(
       const { header, name } = annotated;
       if (found.has(header)) {
         return {
-          problem: `${ANNOTATION} ${quote(name)} at ${clip(visit.pointer)} is used twice (case does not count)`,
+          problem: `${ANNOTATION} ${quote(name)} at ${excerpt(visit.pointer)} is used twice (case does not count)`,
         };
       }
       found.set(header, annotated);
     }
     const subschemas = listSubschemas(visit);
     if (subschemas.length > 0 && visit.depth === MAX_SCHEMA_DEPTH) {
-      return { problem: `inputSchema nests more than ${MAX_SCHEMA_DEPTH} schemas, at ${clip(visit.pointer)}` };
+      return { problem: `inputSchema nests more than ${MAX_SCHEMA_DEPTH} schemas, at ${excerpt(visit.pointer)}` };
     }
     if (visits.length + subschemas.length > MAX_SCHEMAS) {
       return { problem: `inputSchema holds more than ${MAX_SCHEMAS} schemas` };
@@ -107,14 +107,14 @@ function readAnnotation({ schema, pointer, path }: Visit): ParameterHeader | str
   const name = ownValue(schema, ANNOTATION);
   if (name === undefined) return undefined;
   if (path === undefined || path.length === 0) {
-    return `${ANNOTATION} at ${clip(pointer)} is not on a property that is reached through "properties" alone`;
+    return `${ANNOTATION} at ${excerpt(pointer)} is not on a property that is reached through "properties" alone`;
   }
   if (typeof name !== 'string' || !TOKEN.test(name)) {
-    return `${ANNOTATION} ${quote(name)} at ${clip(pointer)} is not an HTTP token`;
+    return `${ANNOTATION} ${quote(name)} at ${excerpt(pointer)} is not an HTTP token`;
   }
   const type = mirroredType(ownValue(schema, 'type'));
   if (type === undefined) {
-    return `${ANNOTATION} ${quote(name)} at ${clip(pointer)} needs the type string, integer or boolean`;
+    return `${ANNOTATION} ${quote(name)} at ${excerpt(pointer)} needs the type string, integer or boolean`;
   }
   return { header: `mcp-param-${name.toLowerCase()}`, name, path, type };
 }
@@ -215,8 +215,8 @@ function explainMismatch(
   raw: string | undefined,
   received: string | undefined,
 ): string {
-  const header = `Mcp-Param-${clip(name)}`;
-  const argument = `arguments.${clip(path.join('.'))}`;
+  const header = `Mcp-Param-${excerpt(name)}`;
+  const argument = `arguments.${excerpt(path.join('.'))}`;
   const wanted =
     expected === undefined
       ? `no header, as ${argument} is null or absent`
@@ -229,11 +229,7 @@ function explainMismatch(
 }
 
 function quote(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(clip(value)) : isObject(value) ? 'an object' : String(value);
-}
-
-function clip(text: string): string {
-  return text.length <= MAX_QUOTED_CHARACTERS ? text : `${text.slice(0, MAX_QUOTED_CHARACTERS)}…`;
+  return typeof value === 'string' ? JSON.stringify(excerpt(value)) : isObject(value) ? 'an object' : String(value);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

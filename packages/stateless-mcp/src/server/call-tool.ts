@@ -1,4 +1,5 @@
 import { HeaderMismatchError, McpError, reportUnexpected } from '../protocol/errors.ts';
+import { excerpt } from '../protocol/excerpt.ts';
 import type { Exchange, McpRequest } from '../protocol/handler.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { checkParameterHeaders } from '../protocol/parameter-headers.ts';
@@ -21,7 +22,7 @@ export async function callTool(
   const name = stringParameter(request.params, 'name');
   const toolArguments = objectParameter(request.params, 'arguments');
   const tool = tools.find(name);
-  if (tool === undefined || !(await isVisible(tool, exchange))) throw invalidParams(`unknown tool "${name}"`);
+  if (tool === undefined || !(await isVisible(tool, exchange))) throw invalidParams(`unknown tool "${excerpt(name)}"`);
   checkHeaders(tool, toolArguments, exchange);
   checkAccess(tool, request, exchange);
 

@@ -1,4 +1,5 @@
 import type { Completion, CompleteResult } from '../protocol/completion.ts';
+import { excerpt } from '../protocol/excerpt.ts';
 import type { Exchange, McpRequest } from '../protocol/handler.ts';
 import { isVisible } from './access.ts';
 import type { Completer, CompletionValues } from './completer.ts';
@@ -32,7 +33,7 @@ export async function complete(
   const { name, value } = argument;
   const chosen = chosenValues(completionContext);
   const { definition, names, completers } = await findCompletable(prompts, templates, ref, exchange);
-  if (!names.includes(name)) throw invalidParams(`${definition.label} has no argument "${name}"`);
+  if (!names.includes(name)) throw invalidParams(`${definition.label} has no argument "${excerpt(name)}"`);
   const completer = Object.hasOwn(completers, name) ? completers[name] : undefined;
   if (completer === undefined) return { resultType: 'complete', completion: { values: [] } };
   const suggested = await runHandler(definition, request, exchange, false, (context) =>
@@ -50,14 +51,14 @@ async function findCompletable(
   if (isObject(ref) && ref.type === 'ref/prompt' && typeof ref.name === 'string') {
     const definition = prompts.find(ref.name);
     if (definition === undefined || !(await isVisible(definition, exchange))) {
-      throw invalidParams(`unknown prompt "${ref.name}"`);
+      throw invalidParams(`unknown prompt "${excerpt(ref.name)}"`);
     }
     return { definition, names: definition.argumentNames, completers: definition.config.complete ?? {} };
   }
   if (isObject(ref) && ref.type === 'ref/resource' && typeof ref.uri === 'string') {
     const definition = templates.find(ref.uri);
     if (definition === undefined || !(await isVisible(definition, exchange))) {
-      throw invalidParams(`unknown resource template "${ref.uri}"`);
+      throw invalidParams(`unknown resource template "${excerpt(ref.uri)}"`);
     }
     const { uriTemplate, options } = definition.template;
     return { definition, names: uriTemplate.variableNames, completers: options.complete ?? {} };

@@ -3,6 +3,7 @@ import type { ServerCapabilities } from '../protocol/capabilities.ts';
 import type { DiscoverResult } from '../protocol/discover.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import { McpError, toMcpError } from '../protocol/errors.ts';
+import { excerpt } from '../protocol/excerpt.ts';
 import type { Exchange, McpHandler, McpRequest } from '../protocol/handler.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { isLoggingLevel, LOGGING_LEVELS } from '../protocol/logging.ts';
@@ -72,7 +73,7 @@ export function makeHandler(parts: ServerParts): McpHandler {
     try {
       const operation = operations.get(request.method);
       if (operation === undefined || operation.row.gate?.(capabilities()) === false) {
-        throw new McpError(METHOD_NOT_FOUND, `Method not found: ${request.method.slice(0, 100)}`);
+        throw new McpError(METHOD_NOT_FOUND, `Method not found: ${excerpt(request.method)}`);
       }
       const level = request.params._meta[LOG_LEVEL_META_KEY];
       if (level !== undefined && !isLoggingLevel(level)) {

@@ -1,3 +1,4 @@
+import { excerpt } from '../protocol/excerpt.ts';
 import type { Exchange, McpRequest } from '../protocol/handler.ts';
 import type { GetPromptResult } from '../protocol/prompts.ts';
 import { formatIssues } from '../schema/schema-issue.ts';
@@ -16,10 +17,10 @@ export async function getPrompt(
   const name = stringParameter(request.params, 'name');
   const promptArguments = objectParameter(request.params, 'arguments');
   for (const [argument, value] of Object.entries(promptArguments)) {
-    if (typeof value !== 'string') throw invalidParams(`params.arguments.${argument} must be a string`);
+    if (typeof value !== 'string') throw invalidParams(`params.arguments.${excerpt(argument)} must be a string`);
   }
   const prompt = prompts.find(name);
-  if (prompt === undefined || !(await isVisible(prompt, exchange))) throw invalidParams(`unknown prompt "${name}"`);
+  if (prompt === undefined || !(await isVisible(prompt, exchange))) throw invalidParams(`unknown prompt "${excerpt(name)}"`);
   checkAccess(prompt, request, exchange);
   const validated = await prompt.input?.validate(promptArguments);
   if (validated !== undefined && 'issues' in validated) {

@@ -101,7 +101,7 @@ export const headerMutations: readonly WireMutation[] = [
     name: 'markers are read without case',
     request: (request) => {
       const header = readHeader(request.headers, 'mcp-name') ?? '';
-      return /^=\?Base64\?/.test(header)
+      return header.startsWith('=?Base64?')
         ? withRequestHeader(request, 'Mcp-Name', header.replace('Base64', 'base64'))
         : request;
     },
@@ -119,7 +119,9 @@ export const headerMutations: readonly WireMutation[] = [
   {
     id: 'HDR-11',
     name: 'annotations get lost',
-    message: onAnnotations((property) => (isJsonObject(property) ? edit(property, ['x-mcp-header'], () => undefined) : property)),
+    message: onAnnotations((property) =>
+      isJsonObject(property) ? edit(property, ['x-mcp-header'], () => undefined) : property,
+    ),
   },
   {
     id: 'HDR-13',
@@ -165,8 +167,6 @@ export const headerMutations: readonly WireMutation[] = [
     id: 'HDR-24',
     name: 'a request without a version is taken for the current one',
     request: (request) =>
-      isMissing(request, 'mcp-protocol-version')
-        ? pretendHeader('MCP-Protocol-Version', versionOf)(request)
-        : request,
+      isMissing(request, 'mcp-protocol-version') ? pretendHeader('MCP-Protocol-Version', versionOf)(request) : request,
   },
 ];

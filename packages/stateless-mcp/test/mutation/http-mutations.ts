@@ -10,7 +10,11 @@ export const httpMutations: readonly WireMutation[] = [
     name: 'every path is the endpoint',
     request: (request) => (request.path === '/elsewhere' ? { ...request, path: '/mcp' } : request),
   },
-  { id: 'HTTP-05', name: 'a notification is 204', reply: (reply) => (reply.status === 202 ? { ...reply, status: 204 } : reply) },
+  {
+    id: 'HTTP-05',
+    name: 'a notification is 204',
+    reply: (reply) => (reply.status === 202 ? { ...reply, status: 204 } : reply),
+  },
   {
     id: 'HTTP-05',
     name: 'a notification is answered',
@@ -49,7 +53,12 @@ export const httpMutations: readonly WireMutation[] = [
         ? head
         : { ...head, headers: withHeader(head.headers, 'X-Accel-Buffering', undefined) },
   },
-  { id: 'HTTP-11', name: 'a quiet stream is silent', frames: (frame) => (isEvent(frame) ? [frame] : []) },
+  {
+    id: 'HTTP-11',
+    name: 'a quiet stream is silent',
+    seenByWaiting: true,
+    frames: (frame) => (isEvent(frame) ? [frame] : []),
+  },
   {
     id: 'HTTP-13',
     name: 'any origin will do',
@@ -96,8 +105,7 @@ export const httpMutations: readonly WireMutation[] = [
   {
     id: 'BC-10',
     name: 'the error to initialize keeps the versions to itself',
-    reply: (reply, request) =>
-      methodOf(request) === 'initialize' ? errorReply(reply, request, 400, -32602) : reply,
+    reply: (reply, request) => (methodOf(request) === 'initialize' ? errorReply(reply, request, 400, -32602) : reply),
   },
 
   {

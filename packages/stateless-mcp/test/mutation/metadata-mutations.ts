@@ -62,7 +62,9 @@ export const metadataMutations: readonly WireMutation[] = [
   {
     id: 'META-11',
     name: 'an unknown log level is ignored',
-    request: onMeta((meta) => (levels.includes(meta[LOG_LEVEL_KEY]) ? meta : edit(meta, [LOG_LEVEL_KEY], () => undefined))),
+    request: onMeta((meta) =>
+      levels.includes(meta[LOG_LEVEL_KEY]) ? meta : edit(meta, [LOG_LEVEL_KEY], () => undefined),
+    ),
   },
   {
     id: 'META-12',

@@ -12,7 +12,14 @@ import {
   onResult,
   statusOfError,
 } from './edits.ts';
-import { isJsonObject, readHeader, type WireMutation, type WireRequest, withHeader, withRequestHeader } from './wire-model.ts';
+import {
+  isJsonObject,
+  readHeader,
+  type WireMutation,
+  type WireRequest,
+  withHeader,
+  withRequestHeader,
+} from './wire-model.ts';
 
 const progressAtTheEnd = eventOf({
   jsonrpc: '2.0',
@@ -197,8 +204,8 @@ export const rpcMutations: readonly WireMutation[] = [
   {
     id: 'DISC-03',
     name: 'discover tells one protocolVersion',
-    message: onResult('server/discover', ({ supportedVersions: _, ...result }) => ({
-      ...result,
+    message: onResult('server/discover', (result) => ({
+      ...edit(result, ['supportedVersions'], () => undefined),
       protocolVersion: VERSION,
     })),
   },

@@ -36,7 +36,7 @@ export const streamMutations: readonly WireMutation[] = [
       return index === 1 ? [eventOf(ask), frame] : [frame];
     },
   },
-  { id: 'STRM-05', name: 'the stream goes on after its response', neverEnds: true },
+  { id: 'STRM-05', name: 'the stream goes on after its response', neverEnds: true, seenByWaiting: true },
   {
     id: 'STRM-07',
     name: 'events have ids',
@@ -84,6 +84,7 @@ export const streamMutations: readonly WireMutation[] = [
   {
     id: 'SUB-04',
     name: 'there is no acknowledgment',
+    seenByWaiting: true,
     frames: (frame) => (at(messageIn(frame), 'method') === acknowledged ? [] : [frame]),
   },
   {
@@ -110,7 +111,9 @@ export const streamMutations: readonly WireMutation[] = [
   {
     id: 'SUB-08',
     name: 'the completion does not say which subscription it ends',
-    message: onResult('subscriptions/listen', (result) => edit(result, ['_meta', SUBSCRIPTION_ID_KEY], () => undefined)),
+    message: onResult('subscriptions/listen', (result) =>
+      edit(result, ['_meta', SUBSCRIPTION_ID_KEY], () => undefined),
+    ),
   },
   { id: 'SUB-13', name: 'a stream that was left stays open in the server', ignoresLeaving: true },
   {
@@ -119,7 +122,7 @@ export const streamMutations: readonly WireMutation[] = [
     frames: (frame, _index, request) =>
       isListening(request) && at(messageIn(frame), 'result') !== undefined ? [] : [frame],
   },
-  { id: 'SUB-14', name: 'the stream stays open after its result', neverEnds: true },
+  { id: 'SUB-14', name: 'the stream stays open after its result', neverEnds: true, seenByWaiting: true },
   {
     id: 'SUB-18',
     name: 'a new stream hears what an old one missed',
@@ -130,13 +133,18 @@ export const streamMutations: readonly WireMutation[] = [
     id: 'SUB-19',
     name: 'progress appears on listen streams',
     frames: (frame, index, request) => {
-      const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'p', progress: 1 } };
+      const progress = {
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken: 'p', progress: 1 },
+      };
       return isListening(request) && index === 0 ? [frame, eventOf(progress)] : [frame];
     },
   },
   {
     id: 'SUB-20',
     name: 'changes of tools are not announced',
+    seenByWaiting: true,
     frames: (frame) => (at(messageIn(frame), 'method') === 'notifications/tools/list_changed' ? [] : [frame]),
   },
   {
@@ -158,9 +166,7 @@ export const streamMutations: readonly WireMutation[] = [
     id: 'SUB-23',
     name: 'a listen stream is not called one',
     head: (head, request) =>
-      isListening(request)
-        ? { ...head, headers: withHeader(head.headers, 'Content-Type', 'application/json') }
-        : head,
+      isListening(request) ? { ...head, headers: withHeader(head.headers, 'Content-Type', 'application/json') } : head,
   },
   {
     id: 'SUB-24',

@@ -45,6 +45,8 @@ export interface WireMutation {
   readonly ignoresLeaving?: true;
   /** A stream stays open after its last event. */
   readonly neverEnds?: true;
+  /** All that a check can see of it is that something does not come. Otherwise running out of time proves nothing. */
+  readonly seenByWaiting?: true;
 }
 
 export function readHeader(headers: HeaderPairs, name: string): string | undefined {

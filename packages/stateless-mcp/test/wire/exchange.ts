@@ -25,6 +25,11 @@ export interface WireAnswer {
   readonly messages: readonly JsonObject[];
 }
 
+/** What a check waited for did not come in time. */
+export class WaitExpired extends Error {
+  override readonly name = 'WaitExpired';
+}
+
 export interface ExchangeOptions {
   readonly url: string;
   readonly timeoutMs: number;
@@ -167,7 +172,7 @@ function isJsonObject(value: unknown): value is JsonObject {
 async function within<T>(promise: Promise<T>, durationMs: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const expired = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`waited too long for ${what}`)), Math.max(0, durationMs));
+    timer = setTimeout(() => reject(new WaitExpired(`waited too long for ${what}`)), Math.max(0, durationMs));
   });
   try {
     return await Promise.race([promise, expired]);

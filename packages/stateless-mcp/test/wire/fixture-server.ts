@@ -1,4 +1,4 @@
-import { type HttpOptions } from '../../src/http/index.ts';
+import type { HttpOptions } from '../../src/http/index.ts';
 import { serveHttp } from '../../src/node/index.ts';
 import type { AuthInfo } from '../../src/protocol/auth-info.ts';
 import { McpError } from '../../src/protocol/errors.ts';
@@ -18,9 +18,10 @@ export interface Fixture {
  * - `full`: everything there is
  * - `bare`: no tools, resources or prompts
  * - `quiet`: announces changes of its tools and nothing else
- * - `crowded`: has room for three listen streams
+ * - `crowded`: has room for three listen streams, and no patience with calls that take long
  * - `paged`: five tools on pages of two, public and fresh for a minute
- * - `guarded`: knows alice, who may do all, bob, who may not call `admin`, and brief, whose credentials expire
+ * - `guarded`: knows alice, who may do all, bob, who may not call `admin`, and brief, whose credentials expire;
+ *   pages of https://app.example may call it
  */
 export type FixtureName = 'full' | 'bare' | 'quiet' | 'crowded' | 'paged' | 'guarded';
 
@@ -63,7 +64,11 @@ export async function startFixture(name: FixtureName): Promise<Fixture> {
   const options: HttpOptions = {
     keepAliveMs: 50,
     logger: silent,
-    ...(name === 'guarded' && { authenticate: ({ headers }) => verify(headers.get('authorization')) }),
+    ...(name === 'crowded' && { upgradeAfterMs: 100 }),
+    ...(name === 'guarded' && {
+      authenticate: ({ headers }) => verify(headers.get('authorization')),
+      allowedOrigins: ['https://app.example'],
+    }),
   };
   const { url, drain, close } = await serveHttp(servers[name](), { port: 0, ...options });
   return {

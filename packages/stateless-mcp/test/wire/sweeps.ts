@@ -5,7 +5,7 @@ import type { WireAnswer } from './exchange.ts';
 import { at, callTool, CAPABILITIES_KEY, listen, mirroredHeaders, request, VERSION_KEY } from './messages.ts';
 
 /** One request of every method that the full fixture answers with a result. */
-export function everyRequest(): readonly JsonObject[] {
+function everyRequest(): readonly JsonObject[] {
   return [
     request('server/discover'),
     request('tools/list'),
@@ -25,7 +25,7 @@ export function everyRequest(): readonly JsonObject[] {
   ];
 }
 
-/** The answers to {@link everyRequest}, with the method of each. */
+/** The results of one request of every method, with the method of each. */
 export async function everyResult(
   endpoint: WireEndpoint,
 ): Promise<readonly { readonly method: string; readonly result: JsonObject }[]> {

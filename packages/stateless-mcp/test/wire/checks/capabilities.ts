@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { JsonObject } from '../../../src/protocol/json.ts';
 import type { WireCheck } from '../check.ts';
 import { expectError, expectResult, textOf } from '../expectations.ts';
 import { callTool, CAPABILITIES_KEY } from '../messages.ts';
@@ -16,8 +17,8 @@ export const capabilityChecks: readonly WireCheck[] = [
     ids: ['CAP-03', 'T-22', 'T-23'],
     title: 'the error names what is missing, in the shape of client capabilities, and nothing else',
     async run(endpoint) {
-      const missing = async (name: string, capabilities: Readonly<Record<string, object>>): Promise<unknown> => {
-        const meta = { [CAPABILITIES_KEY]: JSON.parse(JSON.stringify(capabilities)) };
+      const missing = async (name: string, capabilities: JsonObject): Promise<unknown> => {
+        const meta = { [CAPABILITIES_KEY]: capabilities };
         return expectError(await endpoint.post(callTool(name, {}, { id: 'c', meta })), { code: -32021, id: 'c' });
       };
       expect(await missing('sample', {})).toMatchObject({ data: { requiredCapabilities: { sampling: {} } } });

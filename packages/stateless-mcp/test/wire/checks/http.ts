@@ -3,7 +3,15 @@ import { networkInterfaces } from 'node:os';
 import { expect } from 'vitest';
 import type { WireCheck } from '../check.ts';
 import { expectError, expectResult, textOf } from '../expectations.ts';
-import { callTool, CAPABILITIES_KEY, listen, mirroredHeaders, notification, request, VERSION_KEY } from '../messages.ts';
+import {
+  callTool,
+  CAPABILITIES_KEY,
+  listen,
+  mirroredHeaders,
+  notification,
+  request,
+  VERSION_KEY,
+} from '../messages.ts';
 import { isEvent } from '../sse-frames.ts';
 
 export const httpChecks: readonly WireCheck[] = [
@@ -107,7 +115,12 @@ export const httpChecks: readonly WireCheck[] = [
     title: 'a foreign origin is refused on every method, the own and no origin are not',
     async run(endpoint) {
       const message = callTool('echo', { text: 'x' });
-      for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1.evil.example', 'http://localhost@evil.example']) {
+      for (const origin of [
+        'https://evil.example',
+        'null',
+        'http://127.0.0.1.evil.example',
+        'http://localhost@evil.example',
+      ]) {
         const answer = await endpoint.post(message, { Origin: origin });
         expect(answer.status, origin).toBe(403);
         if (answer.body !== undefined) expect(answer.body).not.toHaveProperty('id');
@@ -231,6 +244,39 @@ export const httpChecks: readonly WireCheck[] = [
       for (const accept of ['*/*', 'application/*', 'text/event-stream', 'text/html', null]) {
         expectResult(await endpoint.post(callTool('echo', { text: 'x' }), { Accept: accept }));
       }
+    },
+  },
+  {
+    ids: ['T-107'],
+    title: 'pages that were named may call, and learn so before they are asked who they are',
+    server: 'guarded',
+    async run(endpoint) {
+      const asked = [
+        'authorization',
+        'content-type',
+        'mcp-method',
+        'mcp-name',
+        'mcp-param-region',
+        'mcp-protocol-version',
+      ];
+      const preflight = (origin: string): ReturnType<typeof endpoint.request> =>
+        endpoint.request({
+          method: 'OPTIONS',
+          headers: {
+            Origin: origin,
+            'Access-Control-Request-Method': 'POST',
+            'Access-Control-Request-Headers': asked.join(', '),
+          },
+        });
+      const allowed = await preflight('https://app.example');
+      expect(allowed.status).toBe(204);
+      expect(allowed.headers['access-control-allow-origin']).toBe('https://app.example');
+      const named = (allowed.headers['access-control-allow-headers'] ?? '').toLowerCase().split(/, */);
+      for (const header of asked) expect(named).toContain(header);
+      expect((await preflight('https://evil.example')).status).toBe(403);
+      const refused = await endpoint.post(request('tools/list'), { Origin: 'https://app.example' });
+      expect(refused.status).toBe(401);
+      expect(refused.headers['access-control-allow-origin']).toBe('https://app.example');
     },
   },
 ];

@@ -115,11 +115,16 @@ export const jsonRpcChecks: readonly WireCheck[] = [
     server: 'bare',
     async run(endpoint) {
       const messages = [
-        ...['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'].map((method) => request(method)),
+        ...['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'].map((method) =>
+          request(method),
+        ),
         callTool('echo', { text: 'x' }),
         request('prompts/get', { name: 'greet' }),
         request('resources/read', { uri: 'note://today' }),
-        request('completion/complete', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'a', value: '' } }),
+        request('completion/complete', {
+          ref: { type: 'ref/prompt', name: 'greet' },
+          argument: { name: 'a', value: '' },
+        }),
         listen({ toolsListChanged: true }),
       ];
       for (const message of messages) {

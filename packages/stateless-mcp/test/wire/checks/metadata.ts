@@ -83,7 +83,9 @@ export const metadataChecks: readonly WireCheck[] = [
       await stream.next();
       const [logged, counted] = await Promise.all([
         endpoint.post(callTool('log', {}, { meta: { [LOG_LEVEL_KEY]: 'debug' } })),
-        endpoint.post(callTool('count', { values: [1, 2] }, { meta: { progressToken: 'p', [LOG_LEVEL_KEY]: 'debug' } })),
+        endpoint.post(
+          callTool('count', { values: [1, 2] }, { meta: { progressToken: 'p', [LOG_LEVEL_KEY]: 'debug' } }),
+        ),
       ]);
       expect(loggedLevels(logged.messages)).toEqual(levels);
       expect(loggedLevels(counted.messages)).toEqual([]);
@@ -127,7 +129,11 @@ export const metadataChecks: readonly WireCheck[] = [
     ids: ['META-14', 'T-21'],
     title: 'what a client calls itself changes nothing',
     async run(endpoint) {
-      const infos = [undefined, { name: 'wire-fixture', version: '1.2.3' }, { name: 'évil 日', version: '', extra: [1] }];
+      const infos = [
+        undefined,
+        { name: 'wire-fixture', version: '1.2.3' },
+        { name: 'évil 日', version: '', extra: [1] },
+      ];
       const results = await Promise.all(
         infos.map(async (info) =>
           expectResult(await endpoint.post(request('tools/list', {}, { meta: { [CLIENT_INFO_KEY]: info } }))),

@@ -98,7 +98,9 @@ export const statelessnessChecks: readonly WireCheck[] = [
       const connection = endpoint.overOneConnection();
       await connection.post(callTool('echo', { text: 'x' }));
       await connection.post(request('resources/read', { uri: 'note://today' }));
-      const again = await Promise.all(methods.map(async (method) => expectResult(await connection.post(request(method)))));
+      const again = await Promise.all(
+        methods.map(async (method) => expectResult(await connection.post(request(method)))),
+      );
       expect(again).toEqual(before);
       expect(await readAll()).toEqual(before);
     },

@@ -99,4 +99,16 @@ export const streamingChecks: readonly WireCheck[] = [
       expect(answer.headers).not.toHaveProperty('content-length');
     },
   },
+  {
+    ids: ['STRM-01', 'T-102'],
+    title: 'a call that takes long becomes a stream with signs of life, if its caller takes one',
+    server: 'crowded',
+    async run(endpoint) {
+      const stream = await endpoint.open(callTool('hold', { key: 'long' }));
+      expect(stream.headers['content-type']).toMatch(/^text\/event-stream\b/);
+      expect(isEvent(await stream.nextFrame())).toBe(false);
+      await endpoint.post(callTool('release', { key: 'long' }));
+      expect(textOf(expectResult(await stream.end()))).toBe('released');
+    },
+  },
 ];
