@@ -2,7 +2,7 @@
 // something it depends on changed, so that the second `npm start` begins at once.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -11,12 +11,17 @@ export const library = join(root, 'packages', 'stateless-mcp');
 
 const buildStamp = join(root, 'node_modules', '.cache', 'stateless-mcp-build');
 
-/** Runs `npm ci` in a folder (the workspace, or a private package with an install of its own) unless it matches its lock file. */
+/** Runs `npm ci`, by default for the workspace, unless what is installed matches the lock file. */
 export function install(folder = root) {
   if (isInstalled(folder)) return;
   say(`installing dependencies (npm ci) in ${folder === root ? 'the workspace' : relative(root, folder)}`);
   // On Windows npm is a script that only a shell can start.
   run('npm', ['ci', '--no-audit', '--no-fund'], folder, process.platform === 'win32');
+}
+
+/** The same for a folder with a package of its own, because its dependencies are too heavy for the workspace. */
+export function installApart(folder) {
+  if (existsSync(join(root, folder, 'package.json'))) install(join(root, folder));
 }
 
 /** Compiles the library into its dist/ unless that was made from the same sources. */

@@ -26,8 +26,11 @@ const commands = {
     const { updateApiReports } = await import('./api-report.mjs');
     updateApiReports();
   },
-  requirements: (args) => script('scripts/requirements.mjs', args),
-  bench: (args) => script('bench/run.mjs', args),
+  requirements: (args) => runProcess(process.execPath, [existing('scripts/requirements.mjs'), ...args]),
+  bench(args) {
+    build();
+    return runProcess(process.execPath, [existing('bench/run.mjs'), ...args]);
+  },
 };
 
 const [name = '', ...args] = process.argv.slice(2);
@@ -51,11 +54,6 @@ async function start(args) {
   register();
   process.argv = [process.argv[0], main, ...args];
   await import(pathToFileURL(main).href);
-}
-
-function script(path, args) {
-  build();
-  return runProcess(process.execPath, [existing(path), ...args]);
 }
 
 function tool(packageName, bin, args) {

@@ -11,7 +11,7 @@ import {
   PROTOCOL_VERSION,
   PROTOCOL_VERSION_META_KEY,
 } from '../src/protocol/index.ts';
-import { readMessages, type WireMessage } from './message-stream.ts';
+import { isEventStream, readMessages, type WireMessage } from './message-stream.ts';
 
 export type { WireMessage } from './message-stream.ts';
 
@@ -80,7 +80,7 @@ const bindings: Readonly<Record<string, Binding>> = {
   'Fetch handler': async (endpoint, options) => {
     const { fetch, drain } = fetchHandler(endpoint, options);
     return {
-      fetch: async (init) => fetch(new Request('http://server.example/mcp', init)),
+      fetch: async (init) => untilAborted(fetch(new Request('http://server.example/mcp', init)), init.signal),
       drain,
       close: async () => drain({ graceMs: 0 }),
     };
@@ -137,11 +137,13 @@ function clientOf({ fetch, drain }: Transport): MatrixClient {
 
   async function request(method: string, params: Params = {}, options: RequestOptions = {}): Promise<Answer> {
     const response = await post(method, params, options);
-    const messages = await Array.fromAsync(readMessages(response));
+    const reader = readMessages(response);
+    const messages: WireMessage[] = [];
+    for (let next = await reader.next(); next !== undefined; next = await reader.next()) messages.push(next);
     const message = messages.pop();
     if (message === undefined || message.method !== undefined) throw new Error(`${method} was not answered`);
     const { status, headers } = response;
-    return { status, headers, message, notifications: messages, isStream: isStream(response) };
+    return { status, headers, message, notifications: messages, isStream: isEventStream(headers) };
   }
 
   return {
@@ -161,17 +163,12 @@ function clientOf({ fetch, drain }: Transport): MatrixClient {
       const leaving = new AbortController();
       const signal = options.signal ? AbortSignal.any([options.signal, leaving.signal]) : leaving.signal;
       const response = await post(method, params, { ...options, signal });
-      const messages = readMessages(response);
+      const { next, cancel } = readMessages(response);
       const close = async (): Promise<void> => {
         leaving.abort();
-        await messages.return().catch(() => undefined);
+        await cancel();
       };
-      return {
-        status: response.status,
-        next: async () => (await messages.next()).value ?? undefined,
-        close,
-        [Symbol.asyncDispose]: close,
-      };
+      return { status: response.status, next, close, [Symbol.asyncDispose]: close };
     },
     async send(body, headers = {}) {
       return fetch({ method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
@@ -179,6 +176,11 @@ function clientOf({ fetch, drain }: Transport): MatrixClient {
   };
 }
 
-function isStream({ headers }: Response): boolean {
-  return headers.get('content-type') === 'text/event-stream';
+/** As `fetch` over a network does it: who aborts a request need not wait for its answer. */
+async function untilAborted(response: Promise<Response>, signal: AbortSignal | null | undefined): Promise<Response> {
+  if (!signal) return response;
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+  return Promise.race([response, aborted]);
 }

@@ -38,7 +38,7 @@ export type MethodTable = readonly MethodRow[];
 /**
  * Describes a method, for this library's own table as well as for those of extensions.
  *
- * @example const getSkill = defineMethod<GetSkillParams, GetSkillResult>({ name: 'skills/get', target: 'uri' });
+ * @example const ping = defineMethod<RequestParams, EmptyResult>({ name: 'com.example/ping' });
  */
 export function defineMethod<Params extends RequestParams, Result extends McpResult>(
   row: Omit<MethodRow<Params, Result>, 'types'>,

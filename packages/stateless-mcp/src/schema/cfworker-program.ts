@@ -48,7 +48,16 @@ const PATTERN_TIERS = [64, 512, 4_096, 32_768, 262_144];
 
 // Assertions that the library would make, but that are annotations unless a vocabulary asks for them.
 const ANNOTATIONS: ReadonlySet<string> = new Set(['format']);
-const RESOLVED: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef', '$recursiveAnchor', '$id', '$anchor', '$dynamicAnchor', '$schema']);
+const RESOLVED: ReadonlySet<string> = new Set([
+  '$ref',
+  '$dynamicRef',
+  '$recursiveRef',
+  '$recursiveAnchor',
+  '$id',
+  '$anchor',
+  '$dynamicAnchor',
+  '$schema',
+]);
 
 type MutableSchema = Record<string, unknown>;
 
@@ -69,7 +78,12 @@ export function cfworkerProgram(resolved: ResolvedSchema): CfworkerProgram {
   };
 
   /** A schema whose every evaluation is paid for: the library must read `$ref` first of all, so that is where it pays. */
-  const paid = (members: MutableSchema, reference: string | undefined, units: number, unitsPerMember = 0): MutableSchema =>
+  const paid = (
+    members: MutableSchema,
+    reference: string | undefined,
+    units: number,
+    unitsPerMember = 0,
+  ): MutableSchema =>
     Object.defineProperty(members, '$ref', {
       enumerable: true,
       get() {
@@ -125,7 +139,11 @@ export function cfworkerProgram(resolved: ResolvedSchema): CfworkerProgram {
     let bounded = refusal(`has a string of more than ${maxLength} characters, too long for the pattern ${pattern}`);
     for (const length of [...PATTERN_TIERS.filter((tier) => tier < maxLength), maxLength].reverse()) {
       const test = paid(Object.assign(emptySchema(), { pattern }), undefined, patternUnits(cost, length));
-      bounded = paid(Object.assign(emptySchema(), { if: { maxLength: length }, then: test, else: bounded }), undefined, 1);
+      bounded = paid(
+        Object.assign(emptySchema(), { if: { maxLength: length }, then: test, else: bounded }),
+        undefined,
+        1,
+      );
     }
     return bounded;
   };

@@ -11,7 +11,7 @@ export const MAX_ISSUES = 10;
 
 const MAX_MESSAGE_LENGTH = 300;
 /** Work for one check, in units of about a microsecond. */
-const WORK_UNITS = 2_000_000;
+const WORK_UNITS = 1_000_000;
 /** Larger values are checked up to the first fault of each object and array. */
 const ALL_FAULTS_UP_TO_NODES = 1_000;
 
@@ -85,7 +85,8 @@ function makeCheck(schema: JsonObject, validateWith: Validate): SchemaCheck {
     } catch (error) {
       if (error instanceof TooMuchWork) return [{ path: '', message: error.message }];
       // from the library's pointer encoding, and from the stack or from spreading very many faults
-      if (error instanceof URIError) return [{ path: '', message: 'has a property name that is not well-formed Unicode' }];
+      if (error instanceof URIError)
+        return [{ path: '', message: 'has a property name that is not well-formed Unicode' }];
       if (error instanceof RangeError) return [{ path: '', message: 'is too large or too complex to be checked' }];
       throw error;
     }

@@ -11,9 +11,14 @@ import type { SchemaValidator } from './schema-validator.ts';
 
 const where = 'tool "forecast" inputSchema';
 const input = <Source extends SchemaSource>(schema: Source) => compileInputSchema(schema, { where });
-const output = <Source extends SchemaSource>(schema: Source) => compileOutputSchema(schema, { where: 'tool "forecast" outputSchema' });
+const output = <Source extends SchemaSource>(schema: Source) =>
+  compileOutputSchema(schema, { where: 'tool "forecast" outputSchema' });
 
-const CITY = { type: 'object', properties: { city: { type: 'string', minLength: 1 }, days: { type: 'number' } }, required: ['city'] };
+const CITY = {
+  type: 'object',
+  properties: { city: { type: 'string', minLength: 1 }, days: { type: 'number' } },
+  required: ['city'],
+};
 
 async function valueOf(outcome: ValidationOutcome<unknown> | Promise<ValidationOutcome<unknown>>): Promise<unknown> {
   const settled = await outcome;
@@ -21,7 +26,9 @@ async function valueOf(outcome: ValidationOutcome<unknown> | Promise<ValidationO
   return settled.value;
 }
 
-async function issuesOf(outcome: ValidationOutcome<unknown> | Promise<ValidationOutcome<unknown>>): Promise<readonly SchemaIssue[]> {
+async function issuesOf(
+  outcome: ValidationOutcome<unknown> | Promise<ValidationOutcome<unknown>>,
+): Promise<readonly SchemaIssue[]> {
   const settled = await outcome;
   if (!('issues' in settled)) throw new Error(`accepted: ${JSON.stringify(settled.value)}`);
   return settled.issues;
@@ -30,7 +37,10 @@ async function issuesOf(outcome: ValidationOutcome<unknown> | Promise<Validation
 describe.each<[string, SchemaSource]>([
   ['Zod', z.object({ city: z.string().min(1), days: z.number().optional() })],
   ['Zod Mini style checks', z.object({ city: z.string().check(z.minLength(1)), days: z.optional(z.number()) })],
-  ['Valibot', toStandardJsonSchema(v.object({ city: v.pipe(v.string(), v.minLength(1)), days: v.optional(v.number()) }))],
+  [
+    'Valibot',
+    toStandardJsonSchema(v.object({ city: v.pipe(v.string(), v.minLength(1)), days: v.optional(v.number()) })),
+  ],
   ['ArkType', type({ city: 'string>0', 'days?': 'number' })],
   ['JSON Schema', CITY],
 ])('FEAT-04: %s', (_, schema) => {
@@ -44,7 +54,9 @@ describe.each<[string, SchemaSource]>([
   it('accepts what fits and names the path of what does not', async () => {
     const { validate } = input(schema);
     expect(await valueOf(validate({ city: 'Rome' }))).toEqual({ city: 'Rome' });
-    expect(await issuesOf(validate({ city: 'Rome', days: 'two' }))).toEqual([{ path: '/days', message: expect.stringMatching(/number/) }]);
+    expect(await issuesOf(validate({ city: 'Rome', days: 'two' }))).toEqual([
+      { path: '/days', message: expect.stringMatching(/number/) },
+    ]);
     expect(await issuesOf(validate({}))).toHaveLength(1);
   });
 
@@ -66,9 +78,17 @@ const OBJECT_B = { type: 'object', properties: { kind: { const: 'b' } }, require
 
 describe('unions, intersections and references at the root', () => {
   it.each<[string, SchemaSource, unknown]>([
-    ['z.discriminatedUnion', z.discriminatedUnion('kind', [z.object({ kind: z.literal('a') }), z.object({ kind: z.literal('b') })]), { oneOf: [{}, {}] }],
+    [
+      'z.discriminatedUnion',
+      z.discriminatedUnion('kind', [z.object({ kind: z.literal('a') }), z.object({ kind: z.literal('b') })]),
+      { oneOf: [{}, {}] },
+    ],
     ['z.union', z.union([z.object({ kind: z.literal('a') }), z.object({ kind: z.literal('b') })]), { anyOf: [{}, {}] }],
-    ['v.variant', toStandardJsonSchema(v.variant('kind', [v.object({ kind: v.literal('a') }), v.object({ kind: v.literal('b') })])), { oneOf: [OBJECT_A, OBJECT_B] }],
+    [
+      'v.variant',
+      toStandardJsonSchema(v.variant('kind', [v.object({ kind: v.literal('a') }), v.object({ kind: v.literal('b') })])),
+      { oneOf: [OBJECT_A, OBJECT_B] },
+    ],
     ['ArkType unions', type({ kind: "'a'" }).or({ kind: "'b'" }), {}],
     ['oneOf', { oneOf: [OBJECT_A, OBJECT_B] }, { oneOf: [OBJECT_A, OBJECT_B] }],
     ['nested compositions', { anyOf: [{ oneOf: [OBJECT_A] }, { $ref: '#/$defs/b' }], $defs: { b: OBJECT_B } }, {}],
@@ -83,7 +103,10 @@ describe('unions, intersections and references at the root', () => {
     ['z.intersection', z.intersection(z.object({ a: z.string() }), z.object({ b: z.string() }))],
     ['v.intersect', toStandardJsonSchema(v.intersect([v.object({ a: v.string() }), v.object({ b: v.string() })]))],
     ['ArkType and', type({ a: 'string' }).and({ b: 'string' })],
-    ['allOf', { allOf: [{ required: ['b'] }, { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }] }],
+    [
+      'allOf',
+      { allOf: [{ required: ['b'] }, { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }] },
+    ],
   ])('intersect: %s', async (_, schema) => {
     const compiled = input(schema);
     expect(compiled.json.type).toBe('object');
@@ -92,11 +115,20 @@ describe('unions, intersections and references at the root', () => {
   });
 
   it('replaces a converted root that is only a reference by its target', async () => {
-    const tree = z.object({ name: z.string(), get children() { return z.array(tree).optional(); } }).meta({ id: 'Tree' });
+    const tree = z
+      .object({
+        name: z.string(),
+        get children() {
+          return z.array(tree).optional();
+        },
+      })
+      .meta({ id: 'Tree' });
     const compiled = input(tree);
     expect(compiled.json).toMatchObject({ type: 'object', properties: { name: { type: 'string' } } });
     expect(compiled.json).not.toHaveProperty('$ref');
-    expect(new Ajv2020({ strict: false }).compile(compiled.json)({ name: 'a', children: [{ name: 'b', children: [{}] }] })).toBe(false);
+    expect(
+      new Ajv2020({ strict: false }).compile(compiled.json)({ name: 'a', children: [{ name: 'b', children: [{}] }] }),
+    ).toBe(false);
     expect((await issuesOf(compiled.validate({ name: 'a', children: [{}] })))[0]?.path).toBe('/children/0/name');
   });
 });
@@ -122,7 +154,15 @@ describe('what cannot be advertised is refused', () => {
     ['z.custom', z.object({ a: z.custom(() => true) })],
     ['z.bigint', z.object({ a: z.array(z.bigint()) })],
     ['v.date', toStandardJsonSchema(v.object({ a: v.date() }))],
-    ['v.check', toStandardJsonSchema(v.pipe(v.object({ a: v.string() }), v.check(() => true)))],
+    [
+      'v.check',
+      toStandardJsonSchema(
+        v.pipe(
+          v.object({ a: v.string() }),
+          v.check(() => true),
+        ),
+      ),
+    ],
     ['a Date of ArkType', type({ a: 'Date' })],
     ['a bigint of ArkType', type({ a: 'bigint' })],
     ['undefined of ArkType', type({ a: 'string | undefined' })],
@@ -132,17 +172,23 @@ describe('what cannot be advertised is refused', () => {
   });
 
   it('a transformation without a described result, as output', () => {
-    expect(() => output(z.object({ a: z.string().transform(Number) }))).toThrow(/outputSchema cannot be expressed.*Describe what a transformation/);
+    expect(() => output(z.object({ a: z.string().transform(Number) }))).toThrow(
+      /outputSchema cannot be expressed.*Describe what a transformation/,
+    );
   });
 
   it('schemas that give no JSON Schema of themselves, with the remedy', () => {
     expect(() => input(v.object({}))).toThrow('wrap it in toStandardJsonSchema() of @valibot/to-json-schema');
     const zod3 = { '~standard': { version: 1, vendor: 'zod', validate: (value: unknown) => ({ value }) } };
-    expect(() => input(zod3)).toThrow('tool "forecast" inputSchema is a "zod" schema that gives no JSON Schema of itself: use Zod 4.2 or newer');
+    expect(() => input(zod3)).toThrow(
+      'tool "forecast" inputSchema is a "zod" schema that gives no JSON Schema of itself: use Zod 4.2 or newer',
+    );
   });
 
   it('a bare record of schemas, with the remedy', () => {
-    expect(() => input({ city: z.string() })).toThrow('at /city is a schema of "zod" inside a plain object: wrap the object');
+    expect(() => input({ city: z.string() })).toThrow(
+      'at /city is a schema of "zod" inside a plain object: wrap the object',
+    );
     expect(() => input({ city: type('string') })).toThrow('at /city is a schema of "arktype"');
   });
 
@@ -161,7 +207,11 @@ describe('Standard Schemas', () => {
   });
 
   it('may refine, which only checking sees', async () => {
-    const compiled = input(z.object({ from: z.number(), to: z.number() }).refine(({ from, to }) => from < to, { message: 'ends early', path: ['to'] }));
+    const compiled = input(
+      z
+        .object({ from: z.number(), to: z.number() })
+        .refine(({ from, to }) => from < to, { message: 'ends early', path: ['to'] }),
+    );
     expect(compiled.json.type).toBe('object');
     expect(await issuesOf(compiled.validate({ from: 2, to: 1 }))).toEqual([{ path: '/to', message: 'ends early' }]);
   });
@@ -174,14 +224,18 @@ describe('Standard Schemas', () => {
   });
 
   it('that only describe are checked as JSON Schema', async () => {
-    const schema = { '~standard': { version: 1 as const, vendor: 'mine', jsonSchema: { input: () => CITY, output: () => CITY } } };
+    const schema = {
+      '~standard': { version: 1 as const, vendor: 'mine', jsonSchema: { input: () => CITY, output: () => CITY } },
+    };
     const { validate } = input(schema);
     expect(await valueOf(validate({ city: 'Rome' }))).toEqual({ city: 'Rome' });
     expect((await issuesOf(validate({ city: 5 })))[0]?.path).toBe('/city');
   });
 
   it('keep patterns of their own, which are never run here', () => {
-    expect(input(z.object({ a: z.string().regex(/^(a|a)*$/) })).json).toMatchObject({ properties: { a: { pattern: '^(a|a)*$' } } });
+    expect(input(z.object({ a: z.string().regex(/^(a|a)*$/) })).json).toMatchObject({
+      properties: { a: { pattern: '^(a|a)*$' } },
+    });
   });
 
   it('name paths as JSON Pointers and list ten issues at most', async () => {
@@ -241,12 +295,18 @@ describe('JSON Schemas', () => {
   it('may describe any value as output', async () => {
     expect(await valueOf(output({ type: 'string' }).validate('text'))).toBe('text');
     expect(output({}).json).toEqual({});
-    expect(await issuesOf(output({ type: 'array', items: { type: 'integer' } }).validate([1, 'x']))).toMatchObject([{ path: '/1' }]);
+    expect(await issuesOf(output({ type: 'array', items: { type: 'integer' } }).validate([1, 'x']))).toMatchObject([
+      { path: '/1' },
+    ]);
   });
 
   it('are refused when they are registered, not when they are used', () => {
-    expect(() => output({ $ref: 'https://example.com/other' })).toThrow('tool "forecast" outputSchema at /$ref points outside');
-    expect(() => input({ type: 'object', properties: { a: { pattern: '^(a|a)*$' } } })).toThrow('tool "forecast" inputSchema at /properties/a/pattern');
+    expect(() => output({ $ref: 'https://example.com/other' })).toThrow(
+      'tool "forecast" outputSchema at /$ref points outside',
+    );
+    expect(() => input({ type: 'object', properties: { a: { pattern: '^(a|a)*$' } } })).toThrow(
+      'tool "forecast" inputSchema at /properties/a/pattern',
+    );
   });
 
   it('can be checked by a validator of the user', async () => {
@@ -254,14 +314,23 @@ describe('JSON Schemas', () => {
     const validator: SchemaValidator = {
       compile(schema) {
         const check = ajv.compile(schema);
-        return (value) => (check(value) ? [] : (check.errors ?? []).map(({ instancePath, message }) => ({ path: instancePath, message: message ?? '' })));
+        return (value) =>
+          check(value)
+            ? []
+            : (check.errors ?? []).map(({ instancePath, message }) => ({ path: instancePath, message: message ?? '' }));
       },
     };
     const { validate } = compileInputSchema(CITY, { where, validator });
     expect(validate({ city: 5 })).toEqual({ issues: [{ path: '/city', message: 'must be string' }] });
     expect(validate({ city: 'Rome' })).toEqual({ value: { city: 'Rome' } });
-    const unusable: SchemaValidator = { compile: () => { throw new Error('no such keyword'); } };
-    expect(() => compileInputSchema(CITY, { where, validator: unusable })).toThrow('tool "forecast" inputSchema cannot be used by the validator: no such keyword');
+    const unusable: SchemaValidator = {
+      compile: () => {
+        throw new Error('no such keyword');
+      },
+    };
+    expect(() => compileInputSchema(CITY, { where, validator: unusable })).toThrow(
+      'tool "forecast" inputSchema cannot be used by the validator: no such keyword',
+    );
   });
 });
 

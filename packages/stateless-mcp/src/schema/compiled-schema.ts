@@ -96,9 +96,7 @@ function makeValidate<Value>(
     : (validateStandard(check) as CompiledSchema<Value>['validate']);
 }
 
-function validateStandard(
-  check: NonNullable<StandardSchema['~standard']['validate']>,
-): CompiledSchema['validate'] {
+function validateStandard(check: NonNullable<StandardSchema['~standard']['validate']>): CompiledSchema['validate'] {
   return (value) => {
     const result = check(value);
     return result instanceof Promise ? result.then(standardOutcome) : standardOutcome(result);
@@ -116,7 +114,11 @@ function standardIssue({ message, path }: StandardIssue): SchemaIssue {
   return { path: keys.reduce<string>(childPointer, ''), message };
 }
 
-function validateJsonSchema(json: JsonObject, where: string, validator: SchemaValidator | undefined): CompiledSchema['validate'] {
+function validateJsonSchema(
+  json: JsonObject,
+  where: string,
+  validator: SchemaValidator | undefined,
+): CompiledSchema['validate'] {
   let check: SchemaCheck | undefined;
   const outcome = (checkValue: SchemaCheck, value: unknown): ValidationOutcome<unknown> => {
     const issues = checkValue(value);
@@ -136,7 +138,9 @@ function validateJsonSchema(json: JsonObject, where: string, validator: SchemaVa
   return (value) => {
     if (check !== undefined) return outcome(check, value);
     const now = builtInValidator();
-    return now instanceof Promise ? now.then((ready) => outcome(compileWith(ready), value)) : outcome(compileWith(now), value);
+    return now instanceof Promise
+      ? now.then((ready) => outcome(compileWith(ready), value))
+      : outcome(compileWith(now), value);
   };
 }
 

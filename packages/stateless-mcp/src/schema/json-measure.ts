@@ -23,7 +23,8 @@ export function measureJson(value: unknown): JsonMeasure | undefined {
   const visit = (current: unknown, depth: number): boolean => {
     nodes++;
     if (typeof current !== 'object' || current === null) {
-      isPlain &&= current === null || typeof current === 'string' || typeof current === 'boolean' || Number.isFinite(current);
+      isPlain &&=
+        current === null || typeof current === 'string' || typeof current === 'boolean' || Number.isFinite(current);
       return true;
     }
     if (depth >= MAX_VALUE_DEPTH) return false;

@@ -5,5 +5,10 @@ export function childPointer(pointer: string, key: PropertyKey): string {
 
 /** The keys that a JSON Pointer names, in order. */
 export function pointerKeys(pointer: string): readonly string[] {
-  return pointer === '' ? [] : pointer.slice(1).split('/').map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return pointer === ''
+    ? []
+    : pointer
+        .slice(1)
+        .split('/')
+        .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }

@@ -72,7 +72,9 @@ describe('assessPattern', () => {
     pattern: fc.oneof(
       { maxDepth: 4 },
       atom,
-      fc.tuple(tie('pattern'), fc.constantFrom('*', '+', '?', '{0,3}', '{2}', '{20,}')).map(([body, count]) => `(?:${body})${count}`),
+      fc
+        .tuple(tie('pattern'), fc.constantFrom('*', '+', '?', '{0,3}', '{2}', '{20,}'))
+        .map(([body, count]) => `(?:${body})${count}`),
       fc.tuple(tie('pattern'), tie('pattern')).map(([left, right]) => left + right),
       fc.tuple(tie('pattern'), tie('pattern')).map(([left, right]) => `(?:${left}|${right})`),
     ),

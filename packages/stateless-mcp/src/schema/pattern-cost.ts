@@ -44,7 +44,8 @@ export function assessPattern(pattern: string): PatternCost | string {
     if (factor > MAX_FACTOR || maxLength < MIN_USEFUL_LENGTH) return 'can be matched in too many ways';
     return { factor, exponent, maxLength };
   } catch (error) {
-    if (error instanceof SyntaxError) return error.message.replace(/^Invalid regular expression: /, 'is no regular expression: ');
+    if (error instanceof SyntaxError)
+      return error.message.replace(/^Invalid regular expression: /, 'is no regular expression: ');
     throw error;
   }
 }
@@ -103,7 +104,8 @@ function refuseIfExponential(left: number, right: number, automaton: Automaton, 
   for (const pair of seen) {
     const first = Math.floor(pair / size);
     const second = pair % size;
-    if (first === second) throw new SyntaxError('can take exponential time: a loop matches the same text in several ways');
+    if (first === second)
+      throw new SyntaxError('can take exponential time: a loop matches the same text in several ways');
     for (const firstNext of successors[first] ?? []) {
       if (component[firstNext] !== component[left]) continue;
       for (const secondNext of successors[second] ?? []) {
@@ -207,7 +209,10 @@ function unrolled(body: PatternNode, min: number, max: number): PatternNode {
   return { kind: 'sequence', parts: [...new Array<PatternNode>(min).fill(body), optional] };
 }
 
-function overlappingPairs(positions: readonly number[], sets: readonly CharacterSet[]): readonly (readonly [number, number])[] {
+function overlappingPairs(
+  positions: readonly number[],
+  sets: readonly CharacterSet[],
+): readonly (readonly [number, number])[] {
   const pairs: (readonly [number, number])[] = [];
   positions.forEach((left, index) => {
     for (const right of positions.slice(index + 1)) {

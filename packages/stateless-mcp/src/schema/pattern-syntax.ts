@@ -26,13 +26,37 @@ export const EMPTY: PatternNode = { kind: 'sequence', parts: [] };
 const LAST_CODE_POINT = 0x10ffff;
 const ANY: CharacterSet = [[0, LAST_CODE_POINT]];
 const DIGIT: CharacterSet = [[0x30, 0x39]];
-const WORD: CharacterSet = [[0x30, 0x39], [0x41, 0x5a], [0x5f, 0x5f], [0x61, 0x7a]];
-const SPACE: CharacterSet = [
-  [0x09, 0x0d], [0x20, 0x20], [0xa0, 0xa0], [0x1680, 0x1680], [0x2000, 0x200a],
-  [0x2028, 0x2029], [0x202f, 0x202f], [0x205f, 0x205f], [0x3000, 0x3000], [0xfeff, 0xfeff],
+const WORD: CharacterSet = [
+  [0x30, 0x39],
+  [0x41, 0x5a],
+  [0x5f, 0x5f],
+  [0x61, 0x7a],
 ];
-const LINE_END: CharacterSet = [[0x0a, 0x0a], [0x0d, 0x0d], [0x2028, 0x2029]];
-const CONTROLS: ReadonlyMap<string, number> = new Map([['t', 9], ['n', 10], ['v', 11], ['f', 12], ['r', 13], ['0', 0]]);
+const SPACE: CharacterSet = [
+  [0x09, 0x0d],
+  [0x20, 0x20],
+  [0xa0, 0xa0],
+  [0x1680, 0x1680],
+  [0x2000, 0x200a],
+  [0x2028, 0x2029],
+  [0x202f, 0x202f],
+  [0x205f, 0x205f],
+  [0x3000, 0x3000],
+  [0xfeff, 0xfeff],
+];
+const LINE_END: CharacterSet = [
+  [0x0a, 0x0a],
+  [0x0d, 0x0d],
+  [0x2028, 0x2029],
+];
+const CONTROLS: ReadonlyMap<string, number> = new Map([
+  ['t', 9],
+  ['n', 10],
+  ['v', 11],
+  ['f', 12],
+  ['r', 13],
+  ['0', 0],
+]);
 const MAX_GROUP_DEPTH = 50;
 
 /** Whether some code point is in both sets. */
@@ -188,7 +212,8 @@ export function parsePattern(pattern: string): ParsedPattern {
   const parseUnicodeEscape = (): CharacterSet => {
     if (take('{')) return codePoint(Number.parseInt(takeUntil('}'), 16));
     const lead = Number.parseInt(takeHex(4), 16);
-    if (lead < 0xd800 || lead > 0xdbff || characters[index] !== '\\' || characters[index + 1] !== 'u') return codePoint(lead);
+    if (lead < 0xd800 || lead > 0xdbff || characters[index] !== '\\' || characters[index + 1] !== 'u')
+      return codePoint(lead);
     index += 2;
     const trail = Number.parseInt(takeHex(4), 16);
     return codePoint((lead - 0xd800) * 0x400 + (trail - 0xdc00) + 0x10000);

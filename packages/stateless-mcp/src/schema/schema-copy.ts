@@ -39,15 +39,25 @@ export function ownMember(object: JsonObject, name: string): JsonValue | undefin
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-function copyValue(value: unknown, pointer: string, depth: number, where: string, budget: { nodes: number }): JsonValue {
+function copyValue(
+  value: unknown,
+  pointer: string,
+  depth: number,
+  where: string,
+  budget: { nodes: number },
+): JsonValue {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (isStandardSchema(value)) {
     const { vendor } = value['~standard'];
-    throw new TypeError(`${at(where, pointer)} is a schema of "${vendor}" inside a plain object: wrap the object in that library's object schema, e.g. z.object({ … })`);
+    throw new TypeError(
+      `${at(where, pointer)} is a schema of "${vendor}" inside a plain object: wrap the object in that library's object schema, e.g. z.object({ … })`,
+    );
   }
-  if (typeof value !== 'object') throw new TypeError(`${at(where, pointer)} is ${kindOf(value)}, which JSON cannot carry`);
-  if (depth >= MAX_SCHEMA_DEPTH) throw new TypeError(`${at(where, pointer)} nests deeper than ${MAX_SCHEMA_DEPTH} levels`);
+  if (typeof value !== 'object')
+    throw new TypeError(`${at(where, pointer)} is ${kindOf(value)}, which JSON cannot carry`);
+  if (depth >= MAX_SCHEMA_DEPTH)
+    throw new TypeError(`${at(where, pointer)} nests deeper than ${MAX_SCHEMA_DEPTH} levels`);
   if (--budget.nodes < 0) throw new TypeError(`${where} holds more than ${MAX_SCHEMA_NODES} objects and arrays`);
 
   if (Array.isArray(value)) {
@@ -61,7 +71,8 @@ function copyValue(value: unknown, pointer: string, depth: number, where: string
   let unchanged = Object.isFrozen(value);
   const entries: [string, JsonValue][] = [];
   for (const [key, member] of Object.entries(value)) {
-    const copied = member === undefined ? undefined : copyValue(member, childPointer(pointer, key), depth + 1, where, budget);
+    const copied =
+      member === undefined ? undefined : copyValue(member, childPointer(pointer, key), depth + 1, where, budget);
     if (copied !== undefined) entries.push([key, copied]);
     unchanged &&= copied === member && member !== undefined;
   }

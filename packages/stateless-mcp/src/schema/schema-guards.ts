@@ -12,7 +12,8 @@ const MAX_SAME_VALUE_DEPTH = 64;
 /** Property names may be this long when they are tested against patterns. */
 export const MAX_PATTERN_NAME_LENGTH = 256;
 
-const TYPES: ReadonlySet<JsonValue> = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
+const TYPE_NAMES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
+const TYPES: ReadonlySet<JsonValue> = new Set(TYPE_NAMES);
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const checked = new WeakMap<JsonObject, ResolvedSchema>();
@@ -62,7 +63,9 @@ function shapeProblem(shape: KeywordShape, value: JsonValue, dialect: SchemaDial
     case 'schema':
       return isSchema(value) ? undefined : 'a schema';
     case 'schema list':
-      return isJsonArray(value) && value.length > 0 && value.every(isSchema) ? undefined : 'an array of at least one schema';
+      return isJsonArray(value) && value.length > 0 && value.every(isSchema)
+        ? undefined
+        : 'an array of at least one schema';
     case 'schema or schema list':
       if (isSchema(value)) return undefined;
       if (dialect === '2020-12') return 'a schema (tuples are "prefixItems" in JSON Schema 2020-12)';
@@ -86,7 +89,11 @@ function shapeProblem(shape: KeywordShape, value: JsonValue, dialect: SchemaDial
     case 'number':
       return typeof value === 'number' ? undefined : 'a number';
     case 'number or boolean':
-      return typeof value === (dialect === '4' ? 'boolean' : 'number') ? undefined : dialect === '4' ? 'true or false' : 'a number';
+      return typeof value === (dialect === '4' ? 'boolean' : 'number')
+        ? undefined
+        : dialect === '4'
+          ? 'true or false'
+          : 'a number';
     case 'positive number':
       return typeof value === 'number' && value > 0 ? undefined : 'a number above 0';
     case 'count':
@@ -95,7 +102,7 @@ function shapeProblem(shape: KeywordShape, value: JsonValue, dialect: SchemaDial
       if (TYPES.has(value)) return undefined;
       return isJsonArray(value) && value.length > 0 && value.every((type) => TYPES.has(type))
         ? undefined
-        : `one or several of ${[...TYPES].join(', ')}`;
+        : `one or several of ${TYPE_NAMES.join(', ')}`;
   }
 }
 
@@ -109,7 +116,10 @@ function isNames(value: JsonValue): boolean {
 
 function isNameTable(value: JsonValue, isMember: (member: JsonValue) => boolean): boolean {
   // a lone surrogate has no place in a pointer, so that no issue could name it
-  return isJsonObject(value) && Object.entries(value).every(([name, member]) => !LONE_SURROGATE.test(name) && isMember(member));
+  return (
+    isJsonObject(value) &&
+    Object.entries(value).every(([name, member]) => !LONE_SURROGATE.test(name) && isMember(member))
+  );
 }
 
 /** Refuses what would apply itself to the same value forever, or too deep for the stack. */
@@ -121,9 +131,12 @@ function checkRecursion({ schemas, targets }: ResolvedSchema, where: string): vo
   const depthOf = (schema: JsonObject, pointer: string): number => {
     const known = depths.get(schema);
     if (known !== undefined) return known;
-    if (open.has(schema)) throw new TypeError(`${where} at ${pointer || '/'} refers to itself without going into the value`);
+    if (open.has(schema))
+      throw new TypeError(`${where} at ${pointer || '/'} refers to itself without going into the value`);
     if (open.size >= MAX_SAME_VALUE_DEPTH) {
-      throw new TypeError(`${where} at ${pointer || '/'} applies more than ${MAX_SAME_VALUE_DEPTH} schemas to one value, one inside the other`);
+      throw new TypeError(
+        `${where} at ${pointer || '/'} applies more than ${MAX_SAME_VALUE_DEPTH} schemas to one value, one inside the other`,
+      );
     }
     open.add(schema);
     let deepest = 0;
@@ -137,7 +150,9 @@ function checkRecursion({ schemas, targets }: ResolvedSchema, where: string): vo
     open.delete(schema);
     const depth = deepest + 1;
     if (depth > MAX_SAME_VALUE_DEPTH) {
-      throw new TypeError(`${where} at ${pointer || '/'} applies more than ${MAX_SAME_VALUE_DEPTH} schemas to one value, one inside the other`);
+      throw new TypeError(
+        `${where} at ${pointer || '/'} applies more than ${MAX_SAME_VALUE_DEPTH} schemas to one value, one inside the other`,
+      );
     }
     depths.set(schema, depth);
     return depth;

@@ -22,7 +22,9 @@ const MAX_NAMES = 30;
  * formatIssues([{ path: '/city', message: 'Required' }], schema); // "/city: Required. Expected properties: city (required), days."
  */
 export function formatIssues(issues: readonly SchemaIssue[], schema?: JsonObject): string {
-  const reasons = issues.map(({ path, message }) => `${path === '' ? 'the value' : path}: ${message.replace(/\.$/, '')}`).join('; ');
+  const reasons = issues
+    .map(({ path, message }) => `${path === '' ? 'the value' : path}: ${message.replace(/\.$/, '')}`)
+    .join('; ');
   const text = reasons.length > MAX_TEXT_LENGTH ? `${reasons.slice(0, MAX_TEXT_LENGTH)}…` : `${reasons}.`;
   const expected = schema === undefined ? [] : describeArguments(schema);
   if (expected.length === 0) return text;

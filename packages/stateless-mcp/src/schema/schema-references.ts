@@ -50,7 +50,8 @@ export function resolveReferences(root: JsonObject, where: string): ResolvedSche
   const targets = new Map<JsonObject, ReferenceTarget[]>();
 
   const register = <Value>(table: Map<string, Value>, uri: string, value: Value, pointer: string): void => {
-    if (table.has(uri)) throw new TypeError(`${where} at ${pointer || '/'} reuses the identifier "${uri.replace(DOCUMENT_BASE, '')}"`);
+    if (table.has(uri))
+      throw new TypeError(`${where} at ${pointer || '/'} reuses the identifier "${uri.replace(DOCUMENT_BASE, '')}"`);
     table.set(uri, value);
   };
 
@@ -119,10 +120,14 @@ export function resolveReferences(root: JsonObject, where: string): ResolvedSche
 
   resources.set(DOCUMENT_BASE, { schema: root, pointer: '' });
   visit(root, '', DOCUMENT_BASE);
-  const recursiveAnchors = [...schemas.values()].filter((schema) => ownMember(schema, '$recursiveAnchor') === true).length;
+  const recursiveAnchors = [...schemas.values()].filter(
+    (schema) => ownMember(schema, '$recursiveAnchor') === true,
+  ).length;
   for (const reference of pending) {
     if (reference.keyword === '$recursiveRef' && recursiveAnchors > 1) {
-      throw new TypeError(`${where} at ${reference.pointer}/$recursiveRef has several recursive anchors to choose from, which is not supported`);
+      throw new TypeError(
+        `${where} at ${reference.pointer}/$recursiveRef has several recursive anchors to choose from, which is not supported`,
+      );
     }
     const found = targets.get(reference.from) ?? [];
     const target = { keyword: reference.keyword, schema: resolve(reference) };
@@ -145,7 +150,10 @@ function dialectOf(schema: JsonObject, where: string, pointer: string, otherwise
   return dialect;
 }
 
-function parseReference(reference: string, base: string): { readonly resource: string; readonly fragment: string } | undefined {
+function parseReference(
+  reference: string,
+  base: string,
+): { readonly resource: string; readonly fragment: string } | undefined {
   try {
     const url = new URL(reference, base);
     const fragment = decodeURIComponent(url.hash.slice(1));

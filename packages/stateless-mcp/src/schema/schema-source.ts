@@ -10,7 +10,9 @@ export type SchemaSource = StandardSchema | object;
 export type ValueOf<Source> = Source extends StandardSchema ? InferOutput<Source> : unknown;
 
 /** Checked arguments, as a handler sees them. */
-export type ArgumentsOf<Source> = Source extends StandardSchema ? InferOutput<Source> : { readonly [name: string]: unknown };
+export type ArgumentsOf<Source> = Source extends StandardSchema
+  ? InferOutput<Source>
+  : { readonly [name: string]: unknown };
 
 /** What a handler returns to be checked: before defaults and transformations of the schema. */
 export type ResultOf<Source> = Source extends StandardSchema ? InferInput<Source> : unknown;

@@ -12,6 +12,8 @@ export type SchemaCheck = (value: unknown) => readonly SchemaIssue[];
  * Every schema was taken in before `compile` sees it: frozen JSON, its references resolve inside it, no dangerous pattern.
  *
  * @example
+ * import { Ajv2020 } from 'ajv/dist/2020.js';
+ *
  * const ajv = new Ajv2020({ allErrors: true, ownProperties: true });
  * const validator: SchemaValidator = {
  *   compile(schema) {

@@ -49,7 +49,8 @@ export type InferOutput<Schema extends StandardSchema> = NonNullable<Schema['~st
 
 /** Whether `value` is a Standard Schema of version 1. Some libraries make them as functions. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
-  if (value === null || (typeof value !== 'object' && typeof value !== 'function') || !('~standard' in value)) return false;
+  if (value === null || (typeof value !== 'object' && typeof value !== 'function') || !('~standard' in value))
+    return false;
   const properties = value['~standard'];
   return typeof properties === 'object' && properties !== null && 'version' in properties && properties.version === 1;
 }

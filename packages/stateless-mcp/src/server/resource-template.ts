@@ -43,7 +43,7 @@ export interface ResourceTemplateOptions {
  * A family of resources with URIs of one form (RFC 6570).
  *
  * @example
- * server.registerResource('note', new ResourceTemplate('note:///{id}'), {}, (uri, { id }) => notes.get(id));
+ * server.registerResource('note', new ResourceTemplate('note:///{id}'), {}, (uri, { id }) => notes.read(id));
  * @throws TypeError for a template that is malformed or could not be matched without doubt
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-templates
  */

@@ -43,8 +43,8 @@ export const streamMutations: readonly WireMutation[] = [
     frames: (frame, index) => (isEvent(frame) ? [{ id: String(index), ...frame }] : [frame]),
   },
 
-  { id: 'CANC-02', name: 'nobody notices that the caller left', ignoresLeaving: true },
-  { id: 'CANC-04', name: 'work goes on for a caller who left', ignoresLeaving: true },
+  { id: 'CANC-02', name: 'nobody notices that the caller left', ignoresLeaving: true, seenByWaiting: true },
+  { id: 'CANC-04', name: 'work goes on for a caller who left', ignoresLeaving: true, seenByWaiting: true },
   {
     id: 'CANC-07',
     name: 'a cancel of an unknown id is an error',
@@ -115,7 +115,7 @@ export const streamMutations: readonly WireMutation[] = [
       edit(result, ['_meta', SUBSCRIPTION_ID_KEY], () => undefined),
     ),
   },
-  { id: 'SUB-13', name: 'a stream that was left stays open in the server', ignoresLeaving: true },
+  { id: 'SUB-13', name: 'a stream that was left stays open in the server', ignoresLeaving: true, seenByWaiting: true },
   {
     id: 'SUB-14',
     name: 'the server just closes the stream',

@@ -63,6 +63,7 @@ const servers: Readonly<Record<FixtureName, () => McpServer>> = {
 export async function startFixture(name: FixtureName): Promise<Fixture> {
   const options: HttpOptions = {
     keepAliveMs: 50,
+    maxBodyBytes: 256 * 1024,
     logger: silent,
     ...(name === 'crowded' && { upgradeAfterMs: 100 }),
     ...(name === 'guarded' && {

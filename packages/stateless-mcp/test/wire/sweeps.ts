@@ -59,6 +59,6 @@ export function everyError(endpoint: WireEndpoint): Promise<readonly WireAnswer[
     endpoint.post(request('resources/read', { uri: 'note://missing' })),
     endpoint.post(request('resources/read', { uri: 'note://broken' })),
     endpoint.post(request('subscriptions/listen')),
-    endpoint.post(callTool('echo', { text: 'x'.repeat(5 * 1024 * 1024) })),
+    endpoint.post(callTool('echo', { text: 'x'.repeat(300 * 1024) })),
   ]);
 }

@@ -73,9 +73,9 @@ export const securityChecks: readonly WireCheck[] = [
     ids: ['SEC-10'],
     title: 'a body over the limit is refused with the limit, and a deep one is not parsed',
     async run(endpoint) {
-      const large = await endpoint.post(callTool('echo', { text: 'x'.repeat(5 * 1024 * 1024) }));
+      const large = await endpoint.post(callTool('echo', { text: 'x'.repeat(300 * 1024) }));
       expect(large.status).toBe(413);
-      expect(at(large.body, 'error', 'message')).toMatch(/\d/);
+      expect(at(large.body, 'error', 'message')).toMatch(/262144/);
       const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
       const headers = { 'Content-Type': 'application/json', Accept: '*/*' };
       expectError(await endpoint.request({ headers, body: deep }), { code: -32700, status: 400, id: null });
