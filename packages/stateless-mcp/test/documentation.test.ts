@@ -73,7 +73,8 @@ async function libraryNames(): Promise<string> {
   const declared = new Map<string, string>();
   for (const module of filesBelow(new URL('dist/', library), '.js')) {
     const exports = Object.keys((await import(module.href)) as object);
-    for (const name of exports) declared.set(name, `typeof import(${JSON.stringify(fileURLToPath(module))})[${JSON.stringify(name)}]`);
+    for (const name of exports)
+      declared.set(name, `typeof import(${JSON.stringify(fileURLToPath(module))})[${JSON.stringify(name)}]`);
   }
   const types = new Map<string, string>();
   for (const module of filesBelow(new URL('dist/', library), '.d.ts')) {
@@ -104,7 +105,11 @@ it('every snippet of the documents and every example of the sources compiles', {
     // A handler on its own is an expression, and an object literal at the start of a line would read as a block.
     writeFileSync(new URL(`snippet-${index}.ts`, folder), `// ${from.replaceAll('\n', ' ')}\n${code}\nexport {};\n`);
   }
-  const options = { extends: '../../../../tsconfig.json', compilerOptions: { noImplicitAny: false, paths: {} }, include: ['*.ts'] };
+  const options = {
+    extends: '../../../../tsconfig.json',
+    compilerOptions: { noImplicitAny: false, paths: {} },
+    include: ['*.ts'],
+  };
   writeFileSync(new URL('tsconfig.json', folder), JSON.stringify({ ...options, exclude: [] }));
   const tsc = fileURLToPath(new URL('node_modules/tsc7/bin/tsc', root));
   const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', fileURLToPath(folder)], { encoding: 'utf8' });
@@ -120,7 +125,9 @@ it('the server of the README runs and answers', { timeout: 30_000 }, async () =>
   const file = new URL('server.ts', folder);
   writeFileSync(file, block?.code.replace('port: 3000', 'port: 0') ?? '');
   const tsx = pathToFileURL(fileURLToPath(new URL('node_modules/tsx/dist/loader.mjs', root))).href;
-  const child = spawn(process.execPath, ['--import', tsx, fileURLToPath(file)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--import', tsx, fileURLToPath(file)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   try {
     let url: string | undefined;
     for await (const line of createInterface(child.stdout)) {
@@ -149,7 +156,10 @@ it('the server of the README runs and answers', { timeout: 30_000 }, async () =>
         },
       }),
     });
-    expect(await response.json()).toMatchObject({ id: 1, result: { content: [{ type: 'text', text: 'Sunny in Rome' }] } });
+    expect(await response.json()).toMatchObject({
+      id: 1,
+      result: { content: [{ type: 'text', text: 'Sunny in Rome' }] },
+    });
   } finally {
     child.kill();
   }

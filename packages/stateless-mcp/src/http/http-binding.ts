@@ -113,12 +113,19 @@ export class HttpBinding implements ExchangeHost {
     const error =
       thrown instanceof McpError
         ? thrown
-        : new McpError(503, toMcpError(thrown, 'authenticate', this.logger).message, { headers: { 'Retry-After': '5' } });
+        : new McpError(503, toMcpError(thrown, 'authenticate', this.logger).message, {
+            headers: { 'Retry-After': '5' },
+          });
     this.refuse(head, channel, error);
   }
 
   /** Handles a message whose body was read and parsed. */
-  receive(message: unknown, head: HttpHead, auth: AuthInfo | undefined, channel: AnswerChannel): HttpExchange | undefined {
+  receive(
+    message: unknown,
+    head: HttpHead,
+    auth: AuthInfo | undefined,
+    channel: AnswerChannel,
+  ): HttpExchange | undefined {
     const admission = admit(message, this.#rules, head.headers);
     if (admission.kind === 'refused') {
       const principal = auth === undefined ? undefined : { principal: auth.principal };
@@ -185,7 +192,10 @@ export class HttpBinding implements ExchangeHost {
   }
 
   bodyTooSlow(): McpError {
-    return new McpError(408, `Request timeout: the body did not arrive in ${this.limits.bodyTimeoutMs} ms (bodyTimeoutMs)`);
+    return new McpError(
+      408,
+      `Request timeout: the body did not arrive in ${this.limits.bodyTimeoutMs} ms (bodyTimeoutMs)`,
+    );
   }
 
   /**

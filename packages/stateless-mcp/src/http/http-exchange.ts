@@ -2,12 +2,7 @@ import type { AuthInfo } from '../protocol/auth-info.ts';
 import { INTERNAL_ERROR } from '../protocol/error-codes.ts';
 import { McpError, toMcpError } from '../protocol/errors.ts';
 import type { Exchange } from '../protocol/handler.ts';
-import {
-  type NotificationTags,
-  serialiseError,
-  serialiseNotification,
-  serialiseResult,
-} from '../protocol/json-rpc.ts';
+import { type NotificationTags, serialiseError, serialiseNotification, serialiseResult } from '../protocol/json-rpc.ts';
 import type { RequestId } from '../protocol/json-rpc-types.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { type ProgressToken, SUBSCRIPTION_ID_META_KEY } from '../protocol/meta.ts';
@@ -133,7 +128,10 @@ export class HttpExchange implements Exchange, ChannelEvents {
     }
     const { maxResponseBytes } = this.#host.limits;
     if (exceedsBytes(text, maxResponseBytes)) {
-      this.#host.logger.error(`A result of ${this.#label()} is over its limit`, { maxResponseBytes, length: text.length });
+      this.#host.logger.error(`A result of ${this.#label()} is over its limit`, {
+        maxResponseBytes,
+        length: text.length,
+      });
       this.fail(new McpError(INTERNAL_ERROR, `The result is larger than ${maxResponseBytes} bytes (maxResponseBytes)`));
       return;
     }

@@ -75,4 +75,3 @@ export function limitsOf(options: HttpOptions): HttpLimits {
   }
   return limits;
 }
-

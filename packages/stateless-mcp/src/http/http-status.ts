@@ -13,7 +13,11 @@ import type { McpError } from '../protocol/errors.ts';
 export function httpStatus({ status, code }: McpError): number {
   if (status !== undefined) return status;
   if (code === METHOD_NOT_FOUND) return 404;
-  if (code === HEADER_MISMATCH || code === MISSING_REQUIRED_CLIENT_CAPABILITY || code === UNSUPPORTED_PROTOCOL_VERSION) {
+  if (
+    code === HEADER_MISMATCH ||
+    code === MISSING_REQUIRED_CLIENT_CAPABILITY ||
+    code === UNSUPPORTED_PROTOCOL_VERSION
+  ) {
     return 400;
   }
   return code >= 401 && code <= 599 && code !== 404 && code !== 405 ? code : 200;

@@ -69,7 +69,12 @@ function checkRequest(
   headers: HeaderReader | undefined,
 ): McpError | undefined {
   const versionHeader = headers?.get('mcp-protocol-version');
-  if (versionHeader === null) return new HeaderMismatchError('The header MCP-Protocol-Version is missing');
+  if (versionHeader === null) {
+    // What a handshake-era client runs into first, so it says what is spoken here.
+    return new HeaderMismatchError(
+      `The header MCP-Protocol-Version is missing; served here are ${rules.versions.join(', ')}`,
+    );
+  }
 
   const meta = isObject(params) ? params._meta : undefined;
   if (!isObject(meta)) return malformed('params._meta must be an object; every request carries its metadata');

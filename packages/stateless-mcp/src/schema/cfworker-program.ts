@@ -1,14 +1,15 @@
 import type { Schema } from '@cfworker/json-schema';
 import type { JsonObject, JsonValue } from '../protocol/json.ts';
-import { assessPattern, type PatternCost } from './pattern-cost.ts';
+import type { JsonMeasure } from './json-measure.ts';
+import { assessPattern, type PatternCost, stepsFor } from './pattern-cost.ts';
 import { isJsonArray, isJsonObject, ownMember } from './schema-copy.ts';
 import { KEYWORD_SHAPES, type SchemaDialect } from './schema-keywords.ts';
 import type { ResolvedSchema } from './schema-references.ts';
 
 /**
- * A schema rewritten for `@cfworker/json-schema`. The library walks a schema on every check and knows no limits, so the rewriting
- * adds them: each visit of a schema is paid for, and patterns and `uniqueItems` only run on values of bounded size. References are
- * names of a table that was filled by our own resolution, the only one there is.
+ * A schema rewritten for `@cfworker/json-schema`. The library walks a schema on every check and knows no limits, so the
+ * rewriting adds them: each visit of a schema is paid for, and patterns and `uniqueItems` only run on values of bounded
+ * size. References are names of a table that was filled by our own resolution, the only one there is.
  */
 export interface CfworkerProgram {
   readonly root: Schema;
@@ -25,26 +26,30 @@ export class TooMuchWork extends Error {}
 /** What one check may still cost. A unit is about a microsecond. */
 export class WorkBudget {
   #left = 0;
-  #largestObject = 0;
+  #value: JsonMeasure | undefined;
 
   /** Begins another check; checks run one at a time, without interruption. */
-  restart(units: number, largestObject: number): void {
+  restart(units: number, value: JsonMeasure): void {
     this.#left = units;
-    this.#largestObject = largestObject;
+    this.#value = value;
   }
 
-  spend(units: number, unitsPerMember: number): void {
-    this.#left -= units + unitsPerMember * this.#largestObject;
+  /** Pays for one schema on one value, and for testing the names of its members against `namePatterns`. */
+  spend(units: number, namePatterns: readonly PatternCost[]): void {
+    this.#left -= units;
+    if (this.#value !== undefined) {
+      for (const cost of namePatterns)
+        this.#left -= patternUnits(cost, this.#value.longestName) * this.#value.largestObject;
+    }
     if (this.#left < 0) throw new TooMuchWork('is too large or too complex to be checked');
   }
 }
 
-/** The comparison of all items with each other is not worth more than that. */
+const STEPS_PER_UNIT = 100;
+/** Sizes at which the price of what costs more than linear time goes up. */
+const SIZE_TIERS = [64, 256, 1_024, 4_096, 16_384, 65_536, 262_144];
+/** More items are not compared with each other. */
 const MAX_UNIQUE_ITEMS = 2_000;
-
-const STEPS_PER_UNIT = 1_000;
-/** The cost of a pattern is charged in steps, by the length of the string. */
-const PATTERN_TIERS = [64, 512, 4_096, 32_768, 262_144];
 
 // Assertions that the library would make, but that are annotations unless a vocabulary asks for them.
 const ANNOTATIONS: ReadonlySet<string> = new Set(['format']);
@@ -61,7 +66,7 @@ const RESOLVED: ReadonlySet<string> = new Set([
 
 type MutableSchema = Record<string, unknown>;
 
-/** Rewrites a checked schema. Never fails and does not touch the schema. */
+/** Rewrites a schema that was checked. Does not touch the schema. */
 export function cfworkerProgram(resolved: ResolvedSchema): CfworkerProgram {
   const lookup: Record<string, Schema | boolean> = Object.create(null);
   const copies = new Map<JsonObject, MutableSchema>();
@@ -77,17 +82,19 @@ export function cfworkerProgram(resolved: ResolvedSchema): CfworkerProgram {
     return name;
   };
 
-  /** A schema whose every evaluation is paid for: the library must read `$ref` first of all, so that is where it pays. */
+  /**
+   * A schema whose every evaluation is paid for: the library must read `$ref` first of all, so that is where it pays.
+   */
   const paid = (
     members: MutableSchema,
     reference: string | undefined,
     units: number,
-    unitsPerMember = 0,
+    namePatterns: readonly PatternCost[] = [],
   ): MutableSchema =>
     Object.defineProperty(members, '$ref', {
       enumerable: true,
       get() {
-        work.spend(units, unitsPerMember);
+        work.spend(units, namePatterns);
         return reference;
       },
     });
@@ -129,35 +136,44 @@ export function cfworkerProgram(resolved: ResolvedSchema): CfworkerProgram {
     }
     if (added.length > 0) copy['allOf'] = [...(Array.isArray(copy['allOf']) ? copy['allOf'] : []), ...added];
     const patterns = ownMember(schema, 'patternProperties');
-    return paid(copy, reference, units, isJsonObject(patterns) ? nameUnits(Object.keys(patterns)) : 0);
+    return paid(copy, reference, units, isJsonObject(patterns) ? Object.keys(patterns).map(costOf) : []);
   };
 
-  /** `pattern`, charged by the length of the string; a string that is too long ends the check, whatever it is part of. */
   const boundedPattern = (pattern: string): MutableSchema => {
-    const cost = assessPattern(pattern);
-    const { maxLength } = typeof cost === 'string' ? { maxLength: 0 } : cost;
-    let bounded = refusal(`has a string of more than ${maxLength} characters, too long for the pattern ${pattern}`);
-    for (const length of [...PATTERN_TIERS.filter((tier) => tier < maxLength), maxLength].reverse()) {
-      const test = paid(Object.assign(emptySchema(), { pattern }), undefined, patternUnits(cost, length));
-      bounded = paid(
-        Object.assign(emptySchema(), { if: { maxLength: length }, then: test, else: bounded }),
-        undefined,
-        1,
-      );
-    }
-    return bounded;
+    const cost = costOf(pattern);
+    return bounded(
+      { pattern },
+      'maxLength',
+      cost.maxLength,
+      (length) => patternUnits(cost, length),
+      `has a string of more than ${cost.maxLength} characters, too long for the pattern ${pattern}`,
+    );
   };
 
   const boundedUniqueItems = (): MutableSchema =>
-    paid(
-      Object.assign(emptySchema(), {
-        if: { maxItems: MAX_UNIQUE_ITEMS },
-        then: paid(Object.assign(emptySchema(), { uniqueItems: true }), undefined, 1),
-        else: refusal(`has an array of more than ${MAX_UNIQUE_ITEMS} items, too many to see whether they are unique`),
-      }),
-      undefined,
-      1,
+    bounded(
+      { uniqueItems: true },
+      'maxItems',
+      MAX_UNIQUE_ITEMS,
+      (count) => (count * count) / STEPS_PER_UNIT,
+      `has an array of more than ${MAX_UNIQUE_ITEMS} items, too many to see whether they are unique`,
     );
+
+  /** `assertion`, charged by the size of the value; one over the limit ends the check, whatever it is part of. */
+  const bounded = (
+    assertion: MutableSchema,
+    sizeKeyword: 'maxLength' | 'maxItems',
+    limit: number,
+    unitsFor: (size: number) => number,
+    reason: string,
+  ): MutableSchema => {
+    let result = refusal(reason);
+    for (const size of [...SIZE_TIERS.filter((tier) => tier < limit), limit].reverse()) {
+      const charged = paid({ ...assertion }, undefined, unitsFor(size));
+      result = paid({ if: { [sizeKeyword]: size }, then: charged, else: result }, undefined, 1);
+    }
+    return result;
+  };
 
   const refusal = (reason: string): MutableSchema =>
     Object.defineProperty(emptySchema(), '$ref', {
@@ -175,11 +191,12 @@ function sizeOf(value: JsonValue): number {
   return isJsonObject(value) ? Object.keys(value).length : 0;
 }
 
-function patternUnits(cost: PatternCost | string, length: number): number {
-  return typeof cost === 'string' ? Infinity : Math.ceil((cost.factor * length ** cost.exponent) / STEPS_PER_UNIT);
+function patternUnits(cost: PatternCost, length: number): number {
+  return Math.ceil(stepsFor(cost, length) / STEPS_PER_UNIT);
 }
 
-function nameUnits(patterns: readonly string[]): number {
-  // names are short mostly; one unit for each covers those of common length
-  return patterns.reduce((units, pattern) => units + Math.min(patternUnits(assessPattern(pattern), 32), 10), 0);
+function costOf(pattern: string): PatternCost {
+  const cost = assessPattern(pattern);
+  if (typeof cost === 'string') throw new TypeError(`the pattern ${cost}`); // was refused when the schema was taken in
+  return cost;
 }

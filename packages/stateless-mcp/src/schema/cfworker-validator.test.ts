@@ -153,8 +153,8 @@ describe('limits of the built-in validator', { timeout: 60_000 }, () => {
     expect(accepts(schema, { a: 'a@b.c' })).toBe(true);
     expect(accepts(schema, { a: 'a@b' })).toBe(false);
     expect(accepts(schema, { a: 5 })).toBe(true);
-    expect(accepts(schema, { a: 'a@b.c'.padEnd(999, 'x') })).toBe(true);
-    expect(issues(schema, { a: 'a@b.c'.padEnd(1_000, 'x') })[0]?.message).toContain('too long for the pattern');
+    expect(accepts(schema, { a: 'a@b.c'.padEnd(464, 'x') })).toBe(true);
+    expect(issues(schema, { a: 'a@b.c'.padEnd(465, 'x') })[0]?.message).toContain('too long for the pattern');
     expect(accepts({ not: { pattern: '^.+@.+\\..+$' } }, 'x'.repeat(1_000))).toBe(false);
     expect(accepts({ type: 'string', pattern: '^a+$' }, 'a'.repeat(1_000_000))).toBe(true);
   });

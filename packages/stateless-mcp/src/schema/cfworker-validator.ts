@@ -11,7 +11,7 @@ export const MAX_ISSUES = 10;
 
 const MAX_MESSAGE_LENGTH = 300;
 /** Work for one check, in units of about a microsecond. */
-const WORK_UNITS = 1_000_000;
+const WORK_UNITS = 2_000_000;
 /** Larger values are checked up to the first fault of each object and array. */
 const ALL_FAULTS_UP_TO_NODES = 1_000;
 
@@ -39,8 +39,8 @@ let loaded: SchemaValidator | undefined;
 let loading: Promise<SchemaValidator> | undefined;
 
 /**
- * The built-in validator. Its library is loaded when the first plain JSON Schema is registered, so that programs whose schemas
- * validate themselves never load it; from then on it is returned at once.
+ * The built-in validator. Its library is loaded when the first plain JSON Schema is registered, so that programs whose
+ * schemas validate themselves never load it; from then on it is returned at once.
  */
 export function builtInValidator(): SchemaValidator | Promise<SchemaValidator> {
   if (loaded !== undefined) return loaded;
@@ -79,7 +79,7 @@ function makeCheck(schema: JsonObject, validateWith: Validate): SchemaCheck {
     try {
       const instance: unknown = measure.isPlain ? value : throughJson(value);
       if (instance === undefined) return [{ path: '', message: 'is nothing that JSON can carry' }];
-      work.restart(WORK_UNITS, measure.largestObject);
+      work.restart(WORK_UNITS, measure);
       const { valid, errors } = validateWith(instance, root, dialect, lookup, measure.nodes > ALL_FAULTS_UP_TO_NODES);
       return valid ? [] : issuesOf(errors);
     } catch (error) {
@@ -93,7 +93,10 @@ function makeCheck(schema: JsonObject, validateWith: Validate): SchemaCheck {
   };
 }
 
-/** What JSON makes of a value: that is what a peer will see, so that is what is checked. `undefined` when there is no JSON. */
+/**
+ * What JSON makes of a value: that is what a peer will see, so that is what is checked. `undefined` when there is no
+ * JSON.
+ */
 function throughJson(value: unknown): unknown {
   try {
     const text: string | undefined = JSON.stringify(value);

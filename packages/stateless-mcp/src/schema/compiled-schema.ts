@@ -16,8 +16,8 @@ export interface CompiledSchema<Value = unknown> {
   /** JSON Schema, frozen to its depth. 2020-12, unless the author's own schema names another dialect. */
   readonly json: JsonObject;
   /**
-   * Checks a value. The outcome of a Standard Schema holds what the schema made of the value (defaults, transformations), that of
-   * a plain JSON Schema the value itself.
+   * Checks a value. The outcome of a Standard Schema holds what the schema made of the value (defaults,
+   * transformations), that of a plain JSON Schema the value itself.
    *
    * A promise only if the schema is asynchronous, or for values that arrive before the built-in validator was loaded.
    * Throws, or rejects, only when code of the schema's author does.
@@ -41,12 +41,14 @@ export interface CompileOptions {
 
 /**
  * Takes in the schema of arguments: a Standard Schema that can describe itself (Zod 4, ArkType, Valibot through
- * `toStandardJsonSchema`) or a plain JSON Schema object. Never advertises less than it checks.
+ * `toStandardJsonSchema`) or a plain JSON Schema object. What cannot be expressed is refused, never advertised as `{}`.
  *
- * @throws TypeError when the schema does not describe an object, cannot be expressed as JSON Schema, or is not safe to check with.
+ * @throws TypeError when the schema does not describe an object, cannot be expressed as JSON Schema, or is not safe to
+ * check with.
  *
  * @example
- * const { json, validate } = compileInputSchema(z.object({ city: z.string() }), { where: 'tool "forecast" inputSchema' });
+ * const schema = z.object({ city: z.string() });
+ * const { json, validate } = compileInputSchema(schema, { where: 'tool "forecast" inputSchema' });
  */
 export function compileInputSchema<Schema extends SchemaSource>(
   schema: Schema,
@@ -58,8 +60,8 @@ export function compileInputSchema<Schema extends SchemaSource>(
 }
 
 /**
- * Takes in the schema of a structured result, which may describe any JSON value. Otherwise like {@link compileInputSchema}; what is
- * advertised is what a Standard Schema makes of a value, not what it takes.
+ * Takes in the schema of a structured result, which may describe any JSON value. Otherwise like {@link
+ * compileInputSchema}; what is advertised is what a Standard Schema makes of a value, not what it takes.
  */
 export function compileOutputSchema<Schema extends SchemaSource>(
   schema: Schema,
@@ -90,7 +92,7 @@ function makeValidate<Value>(
   { where, validator }: CompileOptions,
 ): CompiledSchema<Value>['validate'] {
   const check = standard?.['~standard'].validate;
-  // the value has the type that the schema declares: Standard Schema promises it, and this is the one place that believes it
+  // Standard Schema promises that the value has the declared type; this is the one place that believes it
   return check === undefined
     ? (validateJsonSchema(json, where, validator) as CompiledSchema<Value>['validate'])
     : (validateStandard(check) as CompiledSchema<Value>['validate']);
@@ -133,7 +135,8 @@ function validateJsonSchema(
   };
 
   const available = validator ?? builtInValidator();
-  if (available instanceof Promise) available.then(compileWith).catch(() => {}); // the first validation tries again and says why
+  // when loading fails, the first validation tries again and says why
+  if (available instanceof Promise) available.then(compileWith).catch(() => {});
   else compileWith(available);
   return (value) => {
     if (check !== undefined) return outcome(check, value);

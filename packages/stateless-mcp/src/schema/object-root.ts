@@ -6,8 +6,8 @@ import type { ResolvedSchema } from './schema-references.ts';
 export type ObjectSchema = JsonObject & { readonly type: 'object' };
 
 /**
- * Makes sure that a schema describes objects and says so at its root. A composition of objects only (a discriminated union, an
- * intersection, a reference) is kept and gets the `type` that it implies.
+ * Makes sure that a schema describes objects and says so at its root. A composition of objects only (a discriminated
+ * union, an intersection, a reference) is kept and gets the `type` that it implies.
  *
  * @throws TypeError when anything else would be advertised, such as `{}`.
  */

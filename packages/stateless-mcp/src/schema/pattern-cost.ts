@@ -4,7 +4,7 @@ import { EMPTY, overlap, parsePattern, type CharacterSet, type PatternNode } fro
 export interface PatternCost {
   readonly factor: number;
   readonly exponent: number;
-  /** Longest string that it is tested on, in UTF-16 code units. */
+  /** Longest string that it is tested on, in characters. */
   readonly maxLength: number;
 }
 
@@ -14,15 +14,24 @@ const MAX_POSITIONS = 200;
 const MAX_COPIES = 16;
 const MAX_PAIRS = 100_000;
 const MAX_FACTOR = 10_000;
-/** Steps that one test may take: below a second on any machine of today. */
-const MAX_STEPS = 1e9;
+/** Steps that one test may take, about a second. */
+const MAX_STEPS = 1e8;
 const MIN_USEFUL_LENGTH = 64;
+/**
+ * What can make a match fail that has taken all its characters; escaped ones count too, which errs on the safe side.
+ */
+const CONDITION = /\$|\\[bB]|\(\?[=!<]/;
 const MAX_STRING_LENGTH = 1_048_576;
 
+/** The most steps that a test on a string of that length takes. */
+export function stepsFor(cost: PatternCost, length: number): number {
+  return cost.factor * length ** cost.exponent;
+}
+
 /**
- * Bounds the search of a pattern, or says why it is not to be used: no valid expression, exponential (`^(a|a)*$`), or too hard to
- * tell. Works on the position automaton: exponential are two ways through a loop for the same text, each loop that can be
- * left in several places for the same text raises the exponent.
+ * Bounds the search of a pattern, or says why it is not to be used: no valid expression, exponential (`^(a|a)*$`), or
+ * too hard to tell. Works on the position automaton: exponential are two ways through a loop for the same text, each
+ * loop that can be left in several places for the same text raises the exponent.
  *
  * @returns A reason to refuse, to be read after "pattern", or the cost.
  */
@@ -32,9 +41,9 @@ export function assessPattern(pattern: string): PatternCost | string {
     new RegExp(pattern, 'u');
     const { body, assertions } = parsePattern(pattern);
     const anchored = isAnchored(body);
-    let { factor, exponent } = searchCost(body, anchored);
+    let { factor, exponent } = searchCost(body, anchored, !CONDITION.test(pattern));
     for (const assertion of assertions) {
-      const cost = searchCost(assertion.body, true);
+      const cost = searchCost(assertion.body, true, false);
       factor *= cost.factor;
       if (assertion.leads) exponent = Math.max(exponent, cost.exponent + (anchored ? 0 : 1));
       else exponent += cost.exponent; // it may run at every step of the rest
@@ -50,8 +59,14 @@ export function assessPattern(pattern: string): PatternCost | string {
   }
 }
 
-function searchCost(node: PatternNode, anchored: boolean): { readonly factor: number; readonly exponent: number } {
-  const automaton = buildAutomaton(node);
+/** @param openEnded Whether a match is complete, whatever follows, once all characters of the pattern were taken. */
+function searchCost(
+  node: PatternNode,
+  anchored: boolean,
+  openEnded: boolean,
+): { readonly factor: number; readonly exponent: number } {
+  const built = buildAutomaton(node);
+  const automaton = openEnded ? withoutFreeTail(built) : built;
   const { successors } = automaton;
   const component = components(successors);
   const cyclic = new Set<number>();
@@ -96,7 +111,10 @@ function searchCost(node: PatternNode, anchored: boolean): { readonly factor: nu
   return { factor: factor[start] ?? 1, exponent: (degree[start] ?? 0) + plainLoop + restarts };
 }
 
-/** Two paths that left a state with the same character and can meet again in the loop: the number of paths doubles each time. */
+/**
+ * Two paths that left a state with the same character and can meet again in the loop: the number of paths doubles each
+ * time.
+ */
 function refuseIfExponential(left: number, right: number, automaton: Automaton, component: readonly number[]): void {
   const { sets, successors } = automaton;
   const size = sets.length;
@@ -121,6 +139,21 @@ function refuseIfExponential(left: number, right: number, automaton: Automaton, 
 interface Automaton {
   readonly sets: readonly CharacterSet[];
   readonly successors: readonly (readonly number[])[];
+  /** States in which the whole pattern is matched. */
+  readonly accepting: ReadonlySet<number>;
+}
+
+/** Leaves out the loops that no search can fail in, such as the one of `a.*`: they are run through once. */
+function withoutFreeTail({ sets, successors, accepting }: Automaton): Automaton {
+  const canFail = (state: number): boolean => {
+    const reached = new Set([state]);
+    for (const current of reached) {
+      if (!accepting.has(current)) return true;
+      for (const next of successors[current] ?? []) reached.add(next);
+    }
+    return false;
+  };
+  return { sets, accepting, successors: successors.map((next, state) => (canFail(state) ? next : [])) };
 }
 
 interface Fragment {
@@ -197,7 +230,8 @@ function buildAutomaton(root: PatternNode): Automaton {
 
   const whole = build(root, 1);
   connect([0], whole.first);
-  return { sets, successors: successors.map((next) => [...next]) };
+  const accepting = new Set(whole.nullable ? [0, ...whole.last] : whole.last);
+  return { sets, successors: successors.map((next) => [...next]), accepting };
 }
 
 /** `x{2,4}` as `xx(?:x(?:x)?)?`, which offers the same paths as the counted form. */

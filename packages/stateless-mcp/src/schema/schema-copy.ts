@@ -3,14 +3,15 @@ import { childPointer } from './json-pointer.ts';
 import { isStandardSchema } from './standard-schema.ts';
 
 /** How deep a schema may nest; deeper ones would make the walks that follow recurse too far. */
-export const MAX_SCHEMA_DEPTH = 64;
+const MAX_SCHEMA_DEPTH = 64;
 
 /** How many arrays and objects a schema may hold. */
-export const MAX_SCHEMA_NODES = 10_000;
+const MAX_SCHEMA_NODES = 10_000;
 
 /**
- * A deeply frozen copy of a plain JSON Schema, so that what was checked and advertised cannot change afterwards. What is frozen
- * already keeps its identity, which lets caches by schema object work. Members that are `undefined` are left out, as in JSON.
+ * A deeply frozen copy of a plain JSON Schema, so that what was checked and advertised cannot change afterwards. What
+ * is frozen already keeps its identity, which lets caches by schema object work. Members that are `undefined` are left
+ * out, as in JSON.
  *
  * @param where Names the schema in errors, e.g. `tool "forecast" inputSchema`.
  * @throws TypeError when `schema` is no JSON object, nests too deep or is too large.

@@ -19,9 +19,9 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 const checked = new WeakMap<JsonObject, ResolvedSchema>();
 
 /**
- * Checks a schema that is to check values: a known dialect, keywords of the right shape, references that resolve inside, an end
- * to every recursion, no pattern that can take exponential time. The same rules for own and for foreign schemas, because the
- * values they check come from a peer either way.
+ * Checks a schema that is to check values: a known dialect, keywords of the right shape, references that resolve
+ * inside, an end to every recursion, no pattern that can take exponential time. The same rules for own and for foreign
+ * schemas, because the values they check come from a peer either way.
  *
  * @param where Names the schema in errors.
  * @throws TypeError that names the position and the reason.

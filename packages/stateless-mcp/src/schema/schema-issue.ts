@@ -13,13 +13,14 @@ const MAX_TEXT_LENGTH = 2_000;
 const MAX_NAMES = 30;
 
 /**
- * The issues as text that a model or a person can repair the value by: path and reason of each, then the properties that the
- * schema knows. At most 4,000 characters.
+ * The issues as text that a model or a person can repair the value by: path and reason of each, then the properties
+ * that the schema knows. At most 4,000 characters.
  *
  * @param schema The schema of the value, when the properties are to be named.
  *
  * @example
- * formatIssues([{ path: '/city', message: 'Required' }], schema); // "/city: Required. Expected properties: city (required), days."
+ * formatIssues([{ path: '/city', message: 'Required' }], schema);
+ * // "/city: Required. Expected properties: city (required), days."
  */
 export function formatIssues(issues: readonly SchemaIssue[], schema?: JsonObject): string {
   const reasons = issues

@@ -33,9 +33,9 @@ const DOCUMENT_BASE = 'https://schema.invalid/';
 const REFERENCE_KEYWORDS = ['$ref', '$dynamicRef', '$recursiveRef'] as const;
 
 /**
- * Finds the target of every reference: JSON Pointers, `$id`, `$anchor`, `$dynamicAnchor` and their older forms. Targets must be
- * inside the schema, nothing is fetched. A dynamic reference is accepted when its anchor exists once, because then it means
- * the same as a static one.
+ * Finds the target of every reference: JSON Pointers, `$id`, `$anchor`, `$dynamicAnchor` and their older forms. Targets
+ * must be inside the schema, nothing is fetched. A dynamic reference is accepted when its anchor exists once, because
+ * then it means the same as a static one.
  *
  * @param where Names the schema in errors.
  * @throws TypeError for a dialect that cannot be checked and for a reference without a target, naming its position.
@@ -61,7 +61,8 @@ export function resolveReferences(root: JsonObject, where: string): ResolvedSche
     if (pointer !== '' && dialectOf(schema, where, pointer, dialect) !== dialect) {
       throw new TypeError(`${where} at ${pointer}/$schema changes the dialect: one schema has one dialect`);
     }
-    const onlyRef = (dialect === '7' || dialect === '4') && Object.hasOwn(schema, '$ref'); // its siblings mean nothing there
+    // in older drafts the siblings of a reference mean nothing
+    const onlyRef = (dialect === '7' || dialect === '4') && Object.hasOwn(schema, '$ref');
     let base = outerBase;
     const id = onlyRef ? undefined : ownMember(schema, dialect === '4' ? 'id' : '$id');
     if (typeof id === 'string') {

@@ -5,11 +5,12 @@ import type { SchemaIssue } from './schema-issue.ts';
 export type SchemaCheck = (value: unknown) => readonly SchemaIssue[];
 
 /**
- * Checks values against plain JSON Schemas. The built-in one generates no code, bounds its work and so runs everywhere and on
- * schemas of strangers; another one is worth its weight for large data under schemas that you trust. Not used for Standard
- * Schemas that validate themselves.
+ * Checks values against plain JSON Schemas. The built-in one generates no code, bounds its work and so runs everywhere
+ * and on schemas of strangers; another one is worth its weight for large data under schemas that you trust. Not used
+ * for Standard Schemas that validate themselves.
  *
- * Every schema was taken in before `compile` sees it: frozen JSON, its references resolve inside it, no dangerous pattern.
+ * Every schema was taken in before `compile` sees it: frozen JSON, its references resolve inside it, no dangerous
+ * pattern.
  *
  * @example
  * import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -18,8 +19,10 @@ export type SchemaCheck = (value: unknown) => readonly SchemaIssue[];
  * const validator: SchemaValidator = {
  *   compile(schema) {
  *     const check = ajv.compile(schema);
- *     return (value) =>
- *       check(value) ? [] : check.errors!.map(({ instancePath, message }) => ({ path: instancePath, message: message ?? '' }));
+ *     return (value) => {
+ *       if (check(value)) return [];
+ *       return check.errors!.map(({ instancePath, message = '' }) => ({ path: instancePath, message }));
+ *     };
  *   },
  * };
  */

@@ -15,8 +15,9 @@ const VENDOR_OPTIONS: ReadonlyMap<string, Record<string, unknown>> = new Map([
 ]);
 
 /**
- * The JSON Schema 2020-12 that a Standard Schema gives of itself, without the `$schema` that only repeats the default dialect. A
- * root that is nothing but a reference is replaced by its target, because many readers look for `properties` at the root.
+ * The JSON Schema 2020-12 that a Standard Schema gives of itself, without the `$schema` that only repeats the default
+ * dialect. A root that is nothing but a reference is replaced by its target, because many readers look for `properties`
+ * at the root.
  *
  * @throws TypeError when it cannot describe itself, or not completely.
  */

@@ -36,7 +36,10 @@ function checkScopes(label: string, scopes: readonly string[], { auth }: Exchang
 }
 
 /** What of `required` is not in `declared`, in the same shape; `undefined` if nothing is missing. */
-function missingCapabilities(required: ClientCapabilities, declared: ClientCapabilities): ClientCapabilities | undefined {
+function missingCapabilities(
+  required: ClientCapabilities,
+  declared: ClientCapabilities,
+): ClientCapabilities | undefined {
   const offered = isObject(declared.elicitation) ? { ...declared, elicitation: modes(declared.elicitation) } : declared;
   const wanted = isObject(required.elicitation) ? { ...required, elicitation: modes(required.elicitation) } : required;
   return missingMembers(wanted, offered);

@@ -26,10 +26,12 @@ export async function callTool(
   checkHeaders(tool, toolArguments, exchange);
   checkAccess(tool, request, exchange);
 
-  const validated = tool.input.validate(toolArguments);
-  const input = validated instanceof Promise ? await validated : validated;
-  if ('issues' in input) return failure(`Invalid arguments for ${tool.label}: ${formatIssues(input.issues, tool.input.json)}`);
   try {
+    const validated = tool.input.validate(toolArguments);
+    const input = validated instanceof Promise ? await validated : validated;
+    if ('issues' in input) {
+      return failure(`Invalid arguments for ${tool.label}: ${formatIssues(input.issues, tool.input.json)}`);
+    }
     const outcome = await runHandler(tool, request, exchange, false, (context) => tool.handler(input.value, context));
     return await toCallToolResult(tool, outcome);
   } catch (error) {

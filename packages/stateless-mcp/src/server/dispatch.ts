@@ -73,7 +73,10 @@ export function makeHandler(parts: ServerParts): McpHandler {
     try {
       const operation = operations.get(request.method);
       if (operation === undefined || operation.row.gate?.(capabilities()) === false) {
-        throw new McpError(METHOD_NOT_FOUND, `Method not found: ${excerpt(request.method)}`);
+        throw new McpError(
+          METHOD_NOT_FOUND,
+          `Method not found: ${excerpt(request.method)}; served here are ${exchange.versions.join(', ')}`,
+        );
       }
       const level = request.params._meta[LOG_LEVEL_META_KEY];
       if (level !== undefined && !isLoggingLevel(level)) {
@@ -105,7 +108,10 @@ function makeOperations(parts: ServerParts): readonly Operation[] {
       row: LIST_RESOURCES,
       run: async (request, exchange) => listResources(parts, resourcePages, resourceOptions, request, exchange),
     },
-    { row: LIST_RESOURCE_TEMPLATES, run: lister(templates, listOptions(parts, LIST_RESOURCE_TEMPLATES, 'resourceTemplates')) },
+    {
+      row: LIST_RESOURCE_TEMPLATES,
+      run: lister(templates, listOptions(parts, LIST_RESOURCE_TEMPLATES, 'resourceTemplates')),
+    },
     { row: READ_RESOURCE, run: async (request, exchange) => readResource(parts, request, exchange) },
     { row: LIST_PROMPTS, run: lister(prompts, listOptions(parts, LIST_PROMPTS, 'prompts')) },
     { row: GET_PROMPT, run: async (request, exchange) => getPrompt(prompts, request, exchange) },
@@ -130,7 +136,11 @@ function lister<Kind extends Definition>(registry: Registry<Kind>, options: List
 /** `server/discover`. One result until capabilities or versions change. */
 function discoverer({ capabilities, instructions, resultMeta, hintsOf }: ServerParts): Operation['run'] {
   const hints = hintsOf('discover');
-  let kept: { readonly advertised: ServerCapabilities; readonly versions: readonly string[]; readonly result: DiscoverResult };
+  let kept: {
+    readonly advertised: ServerCapabilities;
+    readonly versions: readonly string[];
+    readonly result: DiscoverResult;
+  };
   return async (_, { versions }) => {
     const advertised = capabilities();
     if (kept?.advertised !== advertised || kept.versions !== versions) {

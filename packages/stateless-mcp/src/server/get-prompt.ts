@@ -20,7 +20,8 @@ export async function getPrompt(
     if (typeof value !== 'string') throw invalidParams(`params.arguments.${excerpt(argument)} must be a string`);
   }
   const prompt = prompts.find(name);
-  if (prompt === undefined || !(await isVisible(prompt, exchange))) throw invalidParams(`unknown prompt "${excerpt(name)}"`);
+  if (prompt === undefined || !(await isVisible(prompt, exchange)))
+    throw invalidParams(`unknown prompt "${excerpt(name)}"`);
   checkAccess(prompt, request, exchange);
   const validated = await prompt.input?.validate(promptArguments);
   if (validated !== undefined && 'issues' in validated) {

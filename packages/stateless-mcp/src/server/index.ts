@@ -1,6 +1,7 @@
 /** Servers: tools, resources and prompts as one endpoint, for any binding. */
 export type { Completer, CompletionValues } from './completer.ts';
 export type { Caller, DefinitionConfig } from './definition.ts';
+export type { ListName } from './dispatch.ts';
 export {
   type ChangeNotifier,
   type DeclaredCapabilities,
@@ -23,6 +24,6 @@ export {
   type ResourceTemplateOptions,
   type TemplateHandler,
 } from './resource-template.ts';
-export type { ToolConfig, ToolHandler, ToolResult } from './tool.ts';
+export type { ToolConfig, ToolHandler, ToolResult, ToolReturn } from './tool.ts';
 export { ToolError } from './tool-error.ts';
-export type { UriTemplate, UriVariables } from './uri-template.ts';
+export type { UriTemplate, UriTemplateValue, UriVariables } from './uri-template.ts';

@@ -70,7 +70,7 @@ export class ListPages<Kind extends Definition> {
     }
     const sets = this.#sets;
     const visible = this.#hidesSome
-      ? await Promise.all(sorted.map((definition) => isVisible(definition, exchange)))
+      ? await Promise.all(sorted.map(async (definition) => isVisible(definition, exchange)))
       : undefined;
     const key = visible === undefined ? '' : visible.map((flag) => (flag ? '1' : '0')).join('');
     let set = sets.get(key);

@@ -55,7 +55,7 @@ async function providersFor(
   exchange: Exchange,
 ): Promise<readonly TemplateDefinition[]> {
   const withList = templates.sorted().filter(({ template }) => template.options.list !== undefined);
-  const visible = await Promise.all(withList.map((definition) => isVisible(definition, exchange)));
+  const visible = await Promise.all(withList.map(async (definition) => isVisible(definition, exchange)));
   return withList.filter((_, index) => visible[index]);
 }
 
@@ -71,14 +71,18 @@ async function askProvider(
     definition.template.options.list?.({ cursor, pageSize }, context),
   );
   if (isResourcePage(page)) return page;
-  throw new TypeError(`The list provider of ${definition.label} must return { resources: [{ uri, name, … }], nextCursor? }`);
+  throw new TypeError(
+    `The list provider of ${definition.label} must return { resources: [{ uri, name, … }], nextCursor? }`,
+  );
 }
 
 function isResourcePage(page: unknown): page is ResourcePage {
   return (
     isObject(page) &&
     Array.isArray(page.resources) &&
-    page.resources.every((entry) => isObject(entry) && typeof entry.uri === 'string' && typeof entry.name === 'string') &&
+    page.resources.every(
+      (entry) => isObject(entry) && typeof entry.uri === 'string' && typeof entry.name === 'string',
+    ) &&
     (page.nextCursor === undefined || typeof page.nextCursor === 'string')
   );
 }

@@ -15,7 +15,12 @@ import { type ListName, makeHandler } from './dispatch.ts';
 import { compilePrompt, type PromptConfig, type PromptDefinition, type PromptHandler } from './prompt.ts';
 import { type Registration, Registry } from './registry.ts';
 import { compileResource, type ResourceConfig, type ResourceDefinition, type ResourceHandler } from './resource.ts';
-import { compileTemplate, ResourceTemplate, type TemplateDefinition, type TemplateHandler } from './resource-template.ts';
+import {
+  compileTemplate,
+  ResourceTemplate,
+  type TemplateDefinition,
+  type TemplateHandler,
+} from './resource-template.ts';
 import { resourceKey } from './subscriptions.ts';
 import { compileTool, type ToolConfig, type ToolDefinition, type ToolHandler } from './tool.ts';
 
@@ -64,8 +69,14 @@ export interface ChangeNotifier {
   resourceUpdated(uri: string, options?: { readonly within?: readonly string[] }): void;
 }
 
-export type RegisteredTool = Registration<ToolConfig, ToolDefinition['handler']>;
-export type RegisteredPrompt = Registration<PromptConfig, PromptDefinition['handler']>;
+export type RegisteredTool<
+  Input extends SchemaSource | undefined = undefined,
+  Output extends SchemaSource | undefined = undefined,
+> = Registration<ToolConfig<Input, Output>, ToolHandler<Input, Output>>;
+export type RegisteredPrompt<Args extends SchemaSource | undefined = undefined> = Registration<
+  PromptConfig<Args>,
+  PromptHandler<Args>
+>;
 export type RegisteredResource = Registration<ResourceConfig, ResourceHandler>;
 export type RegisteredResourceTemplate = Registration<ResourceConfig, TemplateHandler>;
 
@@ -144,13 +155,14 @@ export class McpServer implements McpEndpoint {
    * @throws TypeError, RangeError if the name is taken, or a schema cannot be advertised as what it checks
    * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools
    */
-  registerTool<
-    Input extends SchemaSource | undefined = undefined,
-    Output extends SchemaSource | undefined = undefined,
-  >(name: string, config: ToolConfig<Input, Output>, handler: ToolHandler<Input, Output>): RegisteredTool {
-    return this.#tools.register<ToolConfig, ToolDefinition['handler']>(config, erase(handler), (newConfig, newHandler) => {
+  registerTool<Input extends SchemaSource | undefined = undefined, Output extends SchemaSource | undefined = undefined>(
+    name: string,
+    config: ToolConfig<Input, Output>,
+    handler: ToolHandler<Input, Output>,
+  ): RegisteredTool<Input, Output> {
+    return this.#tools.register(config, handler, (newConfig, newHandler) => {
       this.#refuseHidingInPublic('tools', newConfig.visible);
-      return compileTool(name, newConfig, newHandler, this.#validator);
+      return compileTool(name, newConfig, erase(newHandler), this.#validator);
     });
   }
 
@@ -164,15 +176,11 @@ export class McpServer implements McpEndpoint {
     name: string,
     config: PromptConfig<Args>,
     handler: PromptHandler<Args>,
-  ): RegisteredPrompt {
-    return this.#prompts.register<PromptConfig, PromptDefinition['handler']>(
-      config,
-      erase(handler),
-      (newConfig, newHandler) => {
-        this.#refuseHidingInPublic('prompts', newConfig.visible);
-        return compilePrompt(name, newConfig, newHandler, this.#validator);
-      },
-    );
+  ): RegisteredPrompt<Args> {
+    return this.#prompts.register(config, handler, (newConfig, newHandler) => {
+      this.#refuseHidingInPublic('prompts', newConfig.visible);
+      return compilePrompt(name, newConfig, erase(newHandler), this.#validator);
+    });
   }
 
   /**
@@ -248,7 +256,9 @@ function checkOptions(info: Implementation, options: McpServerOptions): void {
   }
   for (const id of Object.keys(options.capabilities?.extensions ?? {})) {
     if (!isExtensionId(id)) {
-      throw new TypeError(`McpServer: capabilities.extensions["${id}"] needs an id with a prefix, such as com.example/${id}`);
+      throw new TypeError(
+        `McpServer: capabilities.extensions["${id}"] needs an id with a prefix, such as com.example/${id}`,
+      );
     }
   }
 }

@@ -9,8 +9,9 @@ import { advertise, checkConfig, type Definition, type DefinitionConfig } from '
 import type { RequestContext } from './request-context.ts';
 
 /** How a prompt is declared. */
-export interface PromptConfig<Args extends SchemaSource | undefined = SchemaSource | undefined>
-  extends DefinitionConfig {
+export interface PromptConfig<
+  Args extends SchemaSource | undefined = SchemaSource | undefined,
+> extends DefinitionConfig {
   /** Schema of the arguments, an object. Their values are strings when they arrive. Default: no arguments. */
   readonly argsSchema?: Args;
   /** Suggests values, by argument. */

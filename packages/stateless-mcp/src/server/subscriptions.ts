@@ -59,6 +59,7 @@ export class Subscriptions {
   async listen(request: McpRequest, exchange: Exchange): Promise<SubscriptionsListenResult> {
     const { notifications } = request.params;
     if (!isObject(notifications)) throw invalidParams('params.notifications must be an object');
+    checkFilter(notifications);
     const honoured = await this.#honoured(notifications, exchange);
     if (this.#open >= this.#limits.maxSubscriptions) {
       throw new McpError(503, `All ${this.#limits.maxSubscriptions} subscriptions of this server are taken`, {
@@ -84,21 +85,14 @@ export class Subscriptions {
     return { resultType: 'complete' };
   }
 
-  async #honoured(wanted: Readonly<Record<string, unknown>>, exchange: Exchange): Promise<SubscriptionFilter> {
+  async #honoured(wanted: SubscriptionFilter, exchange: Exchange): Promise<SubscriptionFilter> {
     const capabilities = this.#capabilities();
     const lists = LIST_CHANGES.filter(
       ({ filterKey, eventKey }) => wanted[filterKey] === true && capabilities[eventKey]?.listChanged === true,
     ).map(({ filterKey }) => [filterKey, true] as const);
-    const uris = wanted.resourceSubscriptions;
-    if (uris === undefined || capabilities.resources?.subscribe !== true) return Object.fromEntries(lists);
-    if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === 'string')) {
-      throw invalidParams('params.notifications.resourceSubscriptions must be a list of URIs');
-    }
-    if (uris.length > MAX_URIS_PER_STREAM) {
-      throw invalidParams(`params.notifications.resourceSubscriptions may have ${MAX_URIS_PER_STREAM} URIs at most`);
-    }
+    const uris = capabilities.resources?.subscribe === true ? (wanted.resourceSubscriptions ?? []) : [];
     const resourceSubscriptions: string[] = [];
-    for (const uri of new Set<string>(uris)) {
+    for (const uri of new Set(uris)) {
       if (await this.#maySubscribe(uri, exchange)) resourceSubscriptions.push(uri);
     }
     return { ...Object.fromEntries(lists), ...(resourceSubscriptions.length > 0 && { resourceSubscriptions }) };
@@ -124,6 +118,24 @@ export class Subscriptions {
       for (const stream of this.#streams.get(key) ?? []) reached.add(stream);
     }
     for (const stream of reached) stream.add(event.key, (notification ??= toNotification(event.key)));
+  }
+}
+
+/** What is malformed is refused; what is merely unknown is left out of the acknowledgement. */
+function checkFilter(wanted: Readonly<Record<string, unknown>>): asserts wanted is SubscriptionFilter {
+  for (const { filterKey } of LIST_CHANGES) {
+    const value = wanted[filterKey];
+    if (value !== undefined && typeof value !== 'boolean') {
+      throw invalidParams(`params.notifications.${filterKey} must be true or false`);
+    }
+  }
+  const uris = wanted.resourceSubscriptions;
+  if (uris === undefined) return;
+  if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === 'string')) {
+    throw invalidParams('params.notifications.resourceSubscriptions must be a list of URIs');
+  }
+  if (uris.length > MAX_URIS_PER_STREAM) {
+    throw invalidParams(`params.notifications.resourceSubscriptions may have ${MAX_URIS_PER_STREAM} URIs at most`);
   }
 }
 

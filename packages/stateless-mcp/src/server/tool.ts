@@ -1,7 +1,7 @@
 import type { ContentBlock } from '../protocol/content.ts';
 import type { Meta } from '../protocol/meta.ts';
 import { compileParameterHeaders, type ParameterHeader } from '../protocol/parameter-headers.ts';
-import type { Tool, ToolAnnotations, ToolInputSchema, ToolOutputSchema } from '../protocol/tools.ts';
+import type { Tool, ToolAnnotations } from '../protocol/tools.ts';
 import { type CompiledSchema, compileInputSchema, compileOutputSchema } from '../schema/compiled-schema.ts';
 import type { SchemaValidator } from '../schema/schema-validator.ts';
 import type { ArgumentsOf, ResultOf, SchemaSource } from '../schema/schema-source.ts';
@@ -40,7 +40,8 @@ export type ToolHandler<Input extends SchemaSource | undefined, Output extends S
   context: RequestContext,
 ) => ToolReturn<Output> | Promise<ToolReturn<Output>>;
 
-type ToolReturn<Output extends SchemaSource | undefined> =
+/** What the handler of a tool may return. */
+export type ToolReturn<Output extends SchemaSource | undefined> =
   | string
   | ToolResult
   | (Output extends SchemaSource ? ResultOf<Output> : never);
@@ -75,8 +76,8 @@ export function compileTool(
   if ('problem' in compiled) throw new TypeError(`${label} inputSchema: ${compiled.problem}`);
   const entry: Tool = {
     name,
-    inputSchema: input.json as ToolInputSchema,
-    ...(output && { outputSchema: output.json as ToolOutputSchema }),
+    inputSchema: input.json,
+    ...(output && { outputSchema: output.json }),
     ...(config.annotations && { annotations: config.annotations }),
   };
   return {

@@ -1,5 +1,9 @@
 import {
-  encodeReserved, prefixOf, type OperatorRules, type TemplatePart, type TemplateVariable,
+  encodeReserved,
+  prefixOf,
+  type OperatorRules,
+  type TemplatePart,
+  type TemplateVariable,
 } from './uri-template-syntax.ts';
 
 /** A value to expand: a string, a list, or an associative array in the order of its keys. */

@@ -1,6 +1,11 @@
 import {
-  encodeReserved, prefixOf, templateError,
-  type OperatorRules, type TemplateExpression, type TemplatePart, type TemplateVariable,
+  encodeReserved,
+  prefixOf,
+  templateError,
+  type OperatorRules,
+  type TemplateExpression,
+  type TemplatePart,
+  type TemplateVariable,
 } from './uri-template-syntax.ts';
 
 /** Longest URI that is matched, in UTF-16 code units; a longer one matches no template. */
@@ -53,9 +58,13 @@ function compileSteps(template: string, parts: readonly TemplatePart[]): readonl
     }
     const { first, separator } = part.rules;
     if (touching !== '' && (first === '' || touching.includes(first))) {
-      throw templateError(template, part.position, 'ambiguous, nothing tells where this expression begins: it ' +
-        (first === '' ? 'has no leading character' : `begins with "${first}", which the one before may contain`) +
-        '. Write literal text between the two, or one expression');
+      throw templateError(
+        template,
+        part.position,
+        'ambiguous, nothing tells where this expression begins: it ' +
+          (first === '' ? 'has no leading character' : `begins with "${first}", which the one before may contain`) +
+          '. Write literal text between the two, or one expression',
+      );
     }
     const characters = valueCharacters(parts, index, part.rules);
     steps.push(...expressionSteps(template, part, characters));
@@ -76,7 +85,10 @@ function valueCharacters(parts: readonly TemplatePart[], index: number, rules: O
 
   // `{a}:{b}`: a ":" after the start of the template separates, so no value has a bare one.
   const start = parts.findIndex((part) => !('literal' in part));
-  const delimiters = parts.slice(start).map((part) => ('literal' in part ? part.literal : '')).join('');
+  const delimiters = parts
+    .slice(start)
+    .map((part) => ('literal' in part ? part.literal : ''))
+    .join('');
   return unreserved + without(rules.separator === '&' ? toleratedInQuery : toleratedInPath, delimiters + ends);
 }
 
@@ -201,7 +213,9 @@ function settle(captures: readonly Capture[]): Record<string, Value> | undefined
 }
 
 function without(characters: string, removed: string): string {
-  return Array.from(characters).filter((character) => !removed.includes(character)).join('');
+  return Array.from(characters)
+    .filter((character) => !removed.includes(character))
+    .join('');
 }
 
 function characterTable(characters: string): Uint8Array {

@@ -118,8 +118,12 @@ function parseExpression(template: string, open: number, close: number): Templat
   for (const source of text.slice(operator.length).split(',')) {
     const [, name, star, length] = variablePattern.exec(source) ?? [];
     if (name === undefined) {
-      throw templateError(template, position, `${JSON.stringify(source)} is not a variable: write a name of letters, ` +
-        'digits, "_", %XX and single dots between them, then nothing, "*" or ":1" to ":9999"');
+      throw templateError(
+        template,
+        position,
+        `${JSON.stringify(source)} is not a variable: write a name of letters, ` +
+          'digits, "_", %XX and single dots between them, then nothing, "*" or ":1" to ":9999"',
+      );
     }
     variables.push({ name, explode: star !== undefined, prefixLength: length ? Number(length) : undefined });
     position += source.length + 1;

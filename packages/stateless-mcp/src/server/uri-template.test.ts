@@ -2,8 +2,12 @@ import { StdUriTemplate } from '@std-uritemplate/std-uritemplate';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  MAX_MATCHED_URI_LENGTH, MAX_URI_TEMPLATE_LENGTH, MAX_URI_TEMPLATE_VARIABLES, parseUriTemplate,
-  type UriTemplateValue, type UriVariables,
+  MAX_MATCHED_URI_LENGTH,
+  MAX_URI_TEMPLATE_LENGTH,
+  MAX_URI_TEMPLATE_VARIABLES,
+  parseUriTemplate,
+  type UriTemplateValue,
+  type UriVariables,
 } from './uri-template.ts';
 
 type Values = Readonly<Record<string, UriTemplateValue>>;
@@ -113,7 +117,10 @@ const nothing = 'a required variable has at least one character';
 
 // The other examples of RFC 6570 section 3.2: what their expansion matches instead, and why.
 const notInvertible: readonly (readonly [
-  template: string, uri: string, why: string, matched: UriVariables | undefined,
+  template: string,
+  uri: string,
+  why: string,
+  matched: UriVariables | undefined,
 ])[] = [
   ['{count}', 'one,two,three', joined, { count: 'one,two,three' }],
   ['{/count}', '/one,two,three', joined, { count: 'one,two,three' }],
@@ -195,7 +202,10 @@ describe('expand', () => {
     expect(expand('x{/constructor,toString,__proto__}', {})).toBe('x');
     expect(match('x{/constructor,__proto__}', 'x')).toEqual({});
     const found = match('{__proto__}/{toString}', 'a/b');
-    expect(Object.entries(found ?? {})).toEqual([['__proto__', 'a'], ['toString', 'b']]);
+    expect(Object.entries(found ?? {})).toEqual([
+      ['__proto__', 'a'],
+      ['toString', 'b'],
+    ]);
     expect(Object.getPrototypeOf(found)).toBeNull();
   });
 
@@ -222,20 +232,38 @@ describe('expand', () => {
   it('agrees with another implementation', () => {
     const text = fc.string({ unit: 'grapheme' });
     const check = (operators: readonly string[], value: fc.Arbitrary<string>): void => {
-      const templates = operators.flatMap((operator) => [`{${operator}a}`, `{${operator}b}`, `{${operator}c}`,
-        `x{${operator}a,b,c}`, `{${operator}b*}`, `{${operator}a,c*}`, `{${operator}d,a:2}`]);
+      const templates = operators.flatMap((operator) => [
+        `{${operator}a}`,
+        `{${operator}b}`,
+        `{${operator}c}`,
+        `x{${operator}a,b,c}`,
+        `{${operator}b*}`,
+        `{${operator}a,c*}`,
+        `{${operator}d,a:2}`,
+      ]);
       const item = value.map((start) => `${start}z`);
       const someValues = fc.record({
-        a: value, b: fc.array(item), c: fc.dictionary(fc.stringMatching(/^[a-z]+$/), item),
+        a: value,
+        b: fc.array(item),
+        c: fc.dictionary(fc.stringMatching(/^[a-z]+$/), item),
       });
-      fc.assert(fc.property(fc.constantFrom(...templates), someValues, (template, values) => {
-        expect(expand(template, values)).toBe(StdUriTemplate.expand(template, values));
-      }), { numRuns: 500 });
+      fc.assert(
+        fc.property(fc.constantFrom(...templates), someValues, (template, values) => {
+          expect(expand(template, values)).toBe(StdUriTemplate.expand(template, values));
+        }),
+        { numRuns: 500 },
+      );
     };
     // Left out is where the other departs from RFC 6570: it leaves "'()*" in values, misplaces the "=" of empty items
     // behind ";", and in reserved expansion changes "%" and leaves what a URI cannot hold.
-    check(['', '.', '/', ';', '?', '&'], text.map((value) => value.replace(/['()*]/g, '!')));
-    check(['+', '#'], text.map((value) => value.replace(/[^\w.~:/?#[\]@!$&'()*+,;=é-]/g, 'é')));
+    check(
+      ['', '.', '/', ';', '?', '&'],
+      text.map((value) => value.replace(/['()*]/g, '!')),
+    );
+    check(
+      ['+', '#'],
+      text.map((value) => value.replace(/[^\w.~:/?#[\]@!$&'()*+,;=é-]/g, 'é')),
+    );
     expect(expand('{a}', { a: "!'()*" })).toBe('%21%27%28%29%2A');
     expect(expand('{;a*}', { a: { k: '' } })).toBe(';k');
   });
@@ -375,18 +403,24 @@ describe('match and expand are inverse', () => {
 
   type Piece = readonly [source: string, values: Record<string, UriTemplateValue | undefined>];
   const piece = <T extends Record<string, UriTemplateValue | undefined>>(
-    source: string, values: { [K in keyof T]: fc.Arbitrary<T[K]> },
+    source: string,
+    values: { [K in keyof T]: fc.Arbitrary<T[K]> },
   ): fc.Arbitrary<Piece> => fc.record(values).map((record) => [source, record]);
 
-  const segment = (n: number): fc.Arbitrary<Piece> => fc.oneof(
-    fc.constant<Piece>(['lit-é%2f', {}]),
-    piece(`{a${n}}`, { [`a${n}`]: someText }),
-    piece(`{a${n},b${n}}`, { [`a${n}`]: someText, [`b${n}`]: optional(anyText) }),
-    piece(`{a${n}*}`, { [`a${n}`]: items.filter(([first, ...more]) => first !== '' || more.length > 0) }),
-    piece(`v{.a${n}}`, { [`a${n}`]: optional(anyText) }),
-    piece(`{a${n}}{;b${n},c${n}*}`, { [`a${n}`]: someText, [`b${n}`]: optional(anyText), [`c${n}`]: optional(items) }),
-    piece(`{a${n}}:{b${n}}`, { [`a${n}`]: someText, [`b${n}`]: someText }),
-  );
+  const segment = (n: number): fc.Arbitrary<Piece> =>
+    fc.oneof(
+      fc.constant<Piece>(['lit-é%2f', {}]),
+      piece(`{a${n}}`, { [`a${n}`]: someText }),
+      piece(`{a${n},b${n}}`, { [`a${n}`]: someText, [`b${n}`]: optional(anyText) }),
+      piece(`{a${n}*}`, { [`a${n}`]: items.filter(([first, ...more]) => first !== '' || more.length > 0) }),
+      piece(`v{.a${n}}`, { [`a${n}`]: optional(anyText) }),
+      piece(`{a${n}}{;b${n},c${n}*}`, {
+        [`a${n}`]: someText,
+        [`b${n}`]: optional(anyText),
+        [`c${n}`]: optional(items),
+      }),
+      piece(`{a${n}}:{b${n}}`, { [`a${n}`]: someText, [`b${n}`]: someText }),
+    );
   const path = fc.oneof(
     fc.constant<Piece>(['', {}]),
     piece('{/p,q}', { p: anyText, q: optional(anyText) }),
@@ -406,25 +440,31 @@ describe('match and expand are inverse', () => {
 
   it('for every operator and any text', () => {
     const segments = fc.tuple(segment(1), segment(2), segment(3), fc.nat(2)).map(([a, b, c, n]) => [a, b, c].slice(n));
-    fc.assert(fc.property(segments, path, query, fragment, (some, ...rest) => {
-      const source = `scheme://${some.map(([text]) => text).join('/')}${rest.map(([text]) => text).join('')}`;
-      const given = Object.assign({}, ...[...some, ...rest].map(([, values]) => values)) as Piece[1];
-      const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-      const template = parseUriTemplate(source);
-      expect(template.match(template.expand(given))).toEqual(values);
-    }), { numRuns: 2000 });
+    fc.assert(
+      fc.property(segments, path, query, fragment, (some, ...rest) => {
+        const source = `scheme://${some.map(([text]) => text).join('/')}${rest.map(([text]) => text).join('')}`;
+        const given = Object.assign({}, ...[...some, ...rest].map(([, values]) => values)) as Piece[1];
+        const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+        const template = parseUriTemplate(source);
+        expect(template.match(template.expand(given))).toEqual(values);
+      }),
+      { numRuns: 2000 },
+    );
   });
 
   it('for {+name} before literal text', () => {
-    fc.assert(fc.property(reservedText, someText, (a, b) => {
-      expect(match('x:{+a}/{b}', expand('x:{+a}/{b}', { a, b }))).toEqual({ a, b });
-    }));
+    fc.assert(
+      fc.property(reservedText, someText, (a, b) => {
+        expect(match('x:{+a}/{b}', expand('x:{+a}/{b}', { a, b }))).toEqual({ a, b });
+      }),
+    );
   });
 
   it('and match never throws', () => {
     const uri = fc.oneof(fc.string({ unit: fc.constantFrom(...'%,/?#&=;.:ab4Cé') }), fc.string({ unit: 'binary' }));
-    const templates = ['{a}', '{+a}/{b:2}', '{a,b}{/c*}{?d*,e}{#f}', 'a%C3%A9{a}é{b}', '{;a,b}', '{.a,b*}']
-      .map(parseUriTemplate);
+    const templates = ['{a}', '{+a}/{b:2}', '{a,b}{/c*}{?d*,e}{#f}', 'a%C3%A9{a}é{b}', '{;a,b}', '{.a,b*}'].map(
+      parseUriTemplate,
+    );
     fc.assert(fc.property(uri, (text) => templates.forEach((template) => template.match(text))));
   });
 });
@@ -469,7 +509,14 @@ describe('malformed and ambiguous templates', () => {
   });
 
   it.each([
-    '{a}{?b}', '{a}{/b}', '{+a}{?b}{#c}', '{a}{;b}{?c}', '{/a*}{?b}', '{a}{/b}{?c,d}{#e}', "it's/{a.b_1}", '{%41}',
+    '{a}{?b}',
+    '{a}{/b}',
+    '{+a}{?b}{#c}',
+    '{a}{;b}{?c}',
+    '{/a*}{?b}',
+    '{a}{/b}{?c,d}{#e}',
+    "it's/{a.b_1}",
+    '{%41}',
   ])('%s is accepted', (template) => {
     expect(parseUriTemplate(template).template).toBe(template);
   });
