@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { checkAnswer, requestBytes } from './requests.mjs';
 
 const connectionCount = 16;
+const answerTimeoutMs = 10_000;
 
 let connections = [];
 
@@ -56,6 +57,7 @@ class Connection {
     this.#socket = connect({ host: this.#url.hostname, port: Number(this.#url.port), noDelay: true });
     await once(this.#socket, 'connect');
     this.#socket.on('data', (chunk) => this.#receive(chunk));
+    this.#socket.setTimeout(answerTimeoutMs, () => this.#onFailure?.(new Error(`no answer in ${answerTimeoutMs} ms`)));
     this.#socket.on('error', (error) => this.#onFailure?.(error));
     this.#socket.on('close', () => this.#onFailure?.(new Error('the server closed the connection')));
     const answer = await new Promise((resolve, reject) => {
@@ -114,7 +116,7 @@ function readBody(head, bytes) {
 /** A body in `Transfer-Encoding: chunked`. */
 function readChunks(bytes) {
   const chunks = [];
-  for (let position = 0; ; ) {
+  for (let position = 0; ;) {
     const lineEnd = bytes.indexOf('\r\n', position);
     if (lineEnd === -1) return undefined;
     const length = Number.parseInt(bytes.latin1Slice(position, lineEnd), 16);

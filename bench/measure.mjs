@@ -32,7 +32,12 @@ export async function measure({ cores, windowMs, windowsEach, warmUpMs }, say) {
       const wanting = cells.filter(isWanting);
       say(`round ${round}: ${wanting.length} windows of ${windowMs / 1000} s`);
       for (const { operation, contender, server } of wanting) {
-        windows.push({ operation, contender, round, ...(await measureWindow(load, server, operation, windowMs, cores)) });
+        windows.push({
+          operation,
+          contender,
+          round,
+          ...(await measureWindow(load, server, operation, windowMs, cores)),
+        });
       }
     }
     return windows;

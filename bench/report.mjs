@@ -1,7 +1,8 @@
 // What the windows say, as numbers and as text.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, release, type } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { contenders, isQuiet } from './measure.mjs';
 import { operationNames } from './requests.mjs';
 
@@ -67,9 +68,12 @@ export function remarks(rows) {
   const failures = rows.reduce((total, row) => total + row.failures, 0);
   return [
     `A call costs ${toFloor.toFixed(2)} × the floor; the target is at most ${targetRatio} (${toFloor <= targetRatio ? 'met' : 'missed'}).`,
-    ...(discarded > 0 ? [`${discarded} windows were discarded, because others used the core for more than 10 % of them.`] : []),
+    ...(discarded > 0
+      ? [`${discarded} windows were discarded, because others used the core for more than 10 % of them.`]
+      : []),
     ...disturbed.map(
-      ({ operation, contender }) => `Disturbed: no window of ${operation}, ${contender} was quiet, so that all were counted.`,
+      ({ operation, contender }) =>
+        `Disturbed: no window of ${operation}, ${contender} was quiet, so that all were counted.`,
     ),
     ...(failures > 0 ? [`${failures} answers were wrong: these numbers mean nothing.`] : []),
   ];
@@ -83,7 +87,10 @@ export function circumstances({ cores, windowMs, windowsEach }) {
   );
   return {
     date: new Date().toISOString().slice(0, 10),
-    versions: [`stateless-mcp ${versionOf(new URL('../packages/stateless-mcp/package.json', import.meta.url))}${commit()}`, ...versions],
+    versions: [
+      `stateless-mcp ${versionOf(new URL('../packages/stateless-mcp/package.json', import.meta.url))}${commit()}`,
+      ...versions,
+    ],
     machine: `${model.trim()}, ${cpus().length} cores, ${type()} ${release().split('-', 1)[0]}, Node ${process.version}`,
     method: `at least ${windowsEach} windows of ${windowMs / 1000} s each; ${cores === undefined ? 'processes not held on cores' : 'server and load each held on a core of their own'}`,
   };
@@ -93,7 +100,12 @@ export function circumstances({ cores, windowMs, windowsEach }) {
 export function record(rows, { date, versions, machine, method }) {
   const file = new URL('../docs/performance.md', import.meta.url);
   const [before, , after] = readFileSync(file, 'utf8').split(/(?<=<!-- record -->\n)([^]*)(?=<!-- end of record -->)/);
-  const facts = [`- Date: ${date}`, `- Versions: ${versions.join(', ')}`, `- Machine: ${machine}`, `- Method: ${method}`];
+  const facts = [
+    `- Date: ${date}`,
+    `- Versions: ${versions.join(', ')}`,
+    `- Machine: ${machine}`,
+    `- Method: ${method}`,
+  ];
   writeFileSync(file, `${before}\n${table(rows)}\n\n${remarks(rows).join('\n')}\n\n${facts.join('\n')}\n\n${after}`);
 }
 
@@ -101,10 +113,9 @@ function versionOf(manifest) {
   return JSON.parse(readFileSync(manifest, 'utf8')).version;
 }
 
+/** Which state of the sources it was, where they are a checkout. */
 function commit() {
-  try {
-    return ` (${execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()})`;
-  } catch {
-    return '';
-  }
+  const cwd = fileURLToPath(new URL('.', import.meta.url));
+  const { status, stdout } = spawnSync('git', ['describe', '--always', '--dirty'], { cwd, encoding: 'utf8' });
+  return status === 0 ? ` (${stdout.trim()})` : '';
 }

@@ -20,7 +20,8 @@ const { circumstances, record, remarks, summarise, table } = await import('./rep
 
 const cores = chooseCores();
 const say = (text) => process.stderr.write(`${text}\n`);
-if (cores === undefined) say('Processes cannot be held on cores here, and what others do is not measured: expect noise.');
+if (cores === undefined)
+  say('Processes cannot be held on cores here, and what others do is not measured: expect noise.');
 const plan = options.quick
   ? { cores, windowMs: 2000, windowsEach: 3, warmUpMs: 1000 }
   : { cores, windowMs: 5000, windowsEach: 5, warmUpMs: 3000 };
@@ -30,8 +31,11 @@ const about = circumstances(plan);
 
 if (options.json) console.log(JSON.stringify({ ...about, rows, windows }, undefined, 2));
 else console.log(['', table(rows), '', ...remarks(rows), '', ...Object.values(about).flat()].join('\n'));
-if (rows.some(({ failures }) => failures > 0)) process.exitCode = 1;
-else if (options.record) {
-  if (rows.some(({ isDisturbed }) => isDisturbed)) throw new Error('Not recorded: the machine was not quiet.');
-  record(rows, about);
-}
+
+const isWrong = rows.some(({ failures }) => failures > 0);
+const isNoisy = rows.some((row) => row.isDisturbed || row.windows < plan.windowsEach);
+if (isWrong) process.exitCode = 1;
+if (options.record && (isWrong || isNoisy)) {
+  say(`Not recorded: ${isWrong ? 'some answers were wrong' : 'the machine was not quiet'}.`);
+  process.exitCode = 1;
+} else if (options.record) record(rows, about);

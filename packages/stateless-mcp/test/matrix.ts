@@ -59,8 +59,6 @@ export interface MatrixClient {
   /** Like `request`, for requests that must fail. */
   error(method: string, params?: Params, options?: RequestOptions): Promise<NonNullable<WireMessage['error']>>;
   open(method: string, params?: Params, options?: RequestOptions): Promise<OpenAnswer>;
-  /** Sends any bytes as the body of one message. */
-  send(body: Uint8Array, headers?: Readonly<Record<string, string>>): Promise<Response>;
   /** Stops the serving end in good order. */
   drain(): Promise<void>;
 }
@@ -169,9 +167,6 @@ function clientOf({ fetch, drain }: Transport): MatrixClient {
         await cancel();
       };
       return { status: response.status, next, close, [Symbol.asyncDispose]: close };
-    },
-    async send(body, headers = {}) {
-      return fetch({ method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
     },
   };
 }

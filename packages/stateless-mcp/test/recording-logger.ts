@@ -35,9 +35,10 @@ export function recordingLogger(): RecordingLogger {
   };
 }
 
-/** The reference id in a text that a peer was sent. */
-export function referenceIn(text: string): string {
+/** The reference id in what a peer was sent. */
+export function referenceIn(sent: unknown): string {
+  const text = JSON.stringify(sent);
   const reference = /\(reference ([0-9a-f-]{36})\)/.exec(text)?.[1];
-  if (reference === undefined) throw new Error(`No reference in "${text}"`);
+  if (reference === undefined) throw new Error(`No reference in ${text}`);
   return reference;
 }

@@ -9,7 +9,16 @@ export function memoryBus(): ChangeBus {
   const listeners = new Set<(event: ChangeEvent) => void>();
   return {
     publish(event) {
-      for (const listener of listeners) listener(event);
+      const failures: unknown[] = [];
+      for (const listener of listeners) {
+        try {
+          listener(event);
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+      // Everybody has been told; the publisher learns what went wrong.
+      if (failures.length > 0) throw failures[0];
     },
     subscribe(listener) {
       listeners.add(listener);

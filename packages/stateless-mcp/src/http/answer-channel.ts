@@ -2,6 +2,8 @@
 export interface AnswerChannel {
   /** Bytes that were written and that the reader has not taken. */
   readonly bufferedBytes: number;
+  /** Whether the reader has taken something since this was last asked, or has nothing to take. */
+  hasMoved(): boolean;
   /** Gives one whole answer. `body` is absent for an answer without one. */
   answer(status: number, headers: Readonly<Record<string, string>>, body?: string): void;
   /** Starts an event stream. */
@@ -16,7 +18,7 @@ export interface AnswerChannel {
 
 /** What a channel tells about its reader. */
 export interface ChannelEvents {
-  /** Everything written has been taken. */
+  /** There is room again. */
   drained(): void;
   /** Nothing can be written any more: all is delivered, or the reader is gone. */
   closed(): void;

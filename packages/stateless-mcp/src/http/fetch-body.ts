@@ -7,6 +7,7 @@ import type { HttpBinding } from './http-binding.ts';
  */
 export async function readFetchBody(request: Request, binding: HttpBinding): Promise<Uint8Array> {
   const { maxBodyBytes, bodyTimeoutMs } = binding.limits;
+  if (request.bodyUsed) throw new TypeError('The body was used already');
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = request.body?.getReader();
   if (reader === undefined) return new Uint8Array();
   const chunks: Uint8Array[] = [];

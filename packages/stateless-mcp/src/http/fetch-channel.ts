@@ -5,13 +5,19 @@ const encoder = new TextEncoder();
 /** Bytes that the stream itself keeps for its reader. */
 const STREAM_BUFFER_BYTES = 16 * 1024;
 
+/** Known from proxies; nobody receives it. */
+const CLIENT_CLOSED_REQUEST = 499;
+
 /** An answer as a Fetch `Response`. */
 export class FetchChannel implements AnswerChannel {
   readonly response: Promise<Response>;
   #respond!: (response: Response) => void;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #events: ChannelEvents | undefined;
+  #signal: AbortSignal | undefined;
+  readonly #onAbort = (): void => this.close();
   #isClosed = false;
+  #lastUnread = 0;
 
   constructor() {
     this.response = new Promise((resolve) => {
@@ -19,10 +25,23 @@ export class FetchChannel implements AnswerChannel {
     });
   }
 
-  /** Whom to tell about the reader, from now on. */
-  attach(events: ChannelEvents): void {
+  /** @param signal of the request: aborts when its client leaves */
+  attach(events: ChannelEvents, signal: AbortSignal): void {
     this.#events = events;
-    if (this.#isClosed) events.closed();
+    if (this.#isClosed) {
+      events.closed();
+      return;
+    }
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+    if (signal.aborted) this.close();
+  }
+
+  hasMoved(): boolean {
+    const unread = this.bufferedBytes;
+    const moved = unread === 0 || unread < this.#lastUnread;
+    this.#lastUnread = unread;
+    return moved;
   }
 
   get bufferedBytes(): number {
@@ -42,9 +61,7 @@ export class FetchChannel implements AnswerChannel {
         start: (controller) => {
           this.#controller = controller;
         },
-        pull: () => {
-          if (this.bufferedBytes === 0) this.#events?.drained();
-        },
+        pull: () => this.#events?.drained(),
         cancel: () => this.close(),
       },
       new ByteLengthQueuingStrategy({ highWaterMark: STREAM_BUFFER_BYTES }),
@@ -72,6 +89,9 @@ export class FetchChannel implements AnswerChannel {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    // Whoever waits for the response learns that there will be none; a response that was given stays.
+    this.#respond(new Response(null, { status: CLIENT_CLOSED_REQUEST }));
     this.#events?.closed();
   }
 }

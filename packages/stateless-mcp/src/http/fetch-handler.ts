@@ -1,11 +1,11 @@
 import type { AuthInfo } from '../protocol/auth-info.ts';
 import { McpError } from '../protocol/errors.ts';
 import type { McpEndpoint, McpHandler } from '../protocol/handler.ts';
-import { MAX_JSON_DEPTH, parseJson, tooDeep } from '../protocol/json-rpc.ts';
-import { valueExceedsDepth } from '../protocol/json-depth.ts';
+import { parseJson } from '../protocol/json-rpc.ts';
 import { readFetchBody } from './fetch-body.ts';
 import { FetchChannel } from './fetch-channel.ts';
 import { type DrainOptions, HttpBinding } from './http-binding.ts';
+import type { HttpExchange } from './http-exchange.ts';
 import type { HttpHead } from './http-head.ts';
 import type { HttpOptions } from './http-options.ts';
 
@@ -21,8 +21,13 @@ export interface FetchRequestInfo {
 
 /** An endpoint as a Fetch handler. An object of this form is what many runtimes take as a module's default export. */
 export interface FetchHandler {
-  /** Never rejects: whatever goes wrong is a response. */
-  fetch(this: void, request: Request, info?: FetchRequestInfo): Promise<Response>;
+  /**
+   * Never rejects: whatever goes wrong is a response. Takes the request alone, because runtimes pass environments of
+   * their own as a second argument.
+   */
+  fetch(this: void, request: Request): Promise<Response>;
+  /** The same for a framework that has verified the caller or read the body already. */
+  handle(this: void, request: Request, info: FetchRequestInfo): Promise<Response>;
   /** Stops in good order; see {@link DrainOptions}. */
   drain(this: void, options?: DrainOptions): Promise<void>;
 }
@@ -36,13 +41,14 @@ export interface FetchHandler {
  */
 export function fetchHandler(endpoint: McpEndpoint | McpHandler, options: HttpOptions = {}): FetchHandler {
   const binding = new HttpBinding(endpoint, options);
+  const handle: FetchHandler['handle'] = async (request, info) => {
+    const channel = new FetchChannel();
+    await serve(binding, request, channel, info);
+    return channel.response;
+  };
   return {
-    async fetch(request, info = {}) {
-      const channel = new FetchChannel();
-      // Frameworks pass contexts of their own as a second argument.
-      await serve(binding, request, channel, info);
-      return channel.response;
-    },
+    fetch: async (request) => handle(request, {}),
+    handle,
     drain: async (drainOptions) => binding.drain(drainOptions),
   };
 }
@@ -57,20 +63,17 @@ async function serve(
   const head: HttpHead = { method, url, headers, ...(address !== undefined && { address }) };
   const admitted = await binding.admitHead(head, channel, known);
   if (admitted === undefined) return;
-  try {
-    const message = parsedBody === undefined ? parseJson(await readFetchBody(request, binding)) : checked(parsedBody);
-    const exchange = binding.receive(message, head, admitted.auth, channel);
-    if (exchange === undefined) return;
-    channel.attach(exchange);
-    if (signal.aborted) channel.close();
-    else signal.addEventListener('abort', () => channel.close(), { once: true });
-  } catch (error) {
-    // A body that broke off has nobody to be answered, but a response is owed.
-    binding.refuse(head, channel, error instanceof McpError ? error : binding.bodyTooSlow());
+  const { auth } = admitted;
+  let exchange: HttpExchange | undefined;
+  if (parsedBody !== undefined) {
+    exchange = binding.receiveParsed(parsedBody, head, auth, channel);
+  } else {
+    try {
+      exchange = binding.receive(parseJson(await readFetchBody(request, binding)), head, auth, channel);
+    } catch (error) {
+      const refusal = error instanceof McpError ? error : signal.aborted ? binding.bodyTooSlow() : binding.bodyUnreadable(error);
+      binding.refuse(head, channel, refusal, { auth });
+    }
   }
-}
-
-function checked(parsedBody: unknown): unknown {
-  if (valueExceedsDepth(parsedBody, MAX_JSON_DEPTH)) throw tooDeep();
-  return parsedBody;
+  if (exchange !== undefined) channel.attach(exchange, signal);
 }

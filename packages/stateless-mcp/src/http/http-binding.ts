@@ -1,28 +1,44 @@
 import { type AdmissionRules, admit } from '../protocol/admission.ts';
 import type { AuthInfo } from '../protocol/auth-info.ts';
-import { INVALID_REQUEST } from '../protocol/error-codes.ts';
+import { deferred } from '../protocol/deferred.ts';
+import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import { McpError, toMcpError } from '../protocol/errors.ts';
 import { excerpt } from '../protocol/excerpt.ts';
 import type { McpEndpoint, McpHandler, McpRequest } from '../protocol/handler.ts';
-import { serialiseError } from '../protocol/json-rpc.ts';
+import { valueExceedsDepth } from '../protocol/json-depth.ts';
+import { MAX_JSON_DEPTH, tooDeep } from '../protocol/json-rpc.ts';
 import type { RequestId } from '../protocol/json-rpc-types.ts';
 import { consoleLogger, type Logger } from '../protocol/logger.ts';
 import { indexMethods, METHODS } from '../protocol/methods.ts';
+import { MAX_TIMER_MS } from '../protocol/option-checks.ts';
 import { MODERN_VERSIONS } from '../protocol/versions.ts';
 import type { AnswerChannel } from './answer-channel.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
+import { errorAnswer } from './error-answer.ts';
 import { type ExchangeHost, HttpExchange } from './http-exchange.ts';
 import type { HttpHead } from './http-head.ts';
-import { type HttpLimits, type HttpOptions, limitsOf, type Refusal } from './http-options.ts';
-import { httpStatus } from './http-status.ts';
+import { type HttpLimits, type HttpOptions, limitsOf } from './http-options.ts';
 import { type OriginGuard, originGuard } from './origin-guard.ts';
 import { Sweep } from './sweep.ts';
 
-/** How {@link HttpBinding.drain} goes about it. */
+/** How a binding is drained. */
 export interface DrainOptions {
   /** Milliseconds for running calls to finish in, before they are aborted. Default: 10,000. */
   readonly graceMs?: number;
 }
+
+/** `undefined`: the request has been answered. Otherwise its body is to be read. */
+export type HeadOutcome = { readonly auth: AuthInfo | undefined } | undefined;
+
+/** What is known of a request that is refused. */
+export interface RefusedRequest {
+  readonly id?: RequestId | undefined;
+  readonly method?: string | undefined;
+  readonly auth?: AuthInfo | undefined;
+}
+
+/** How long an aborted call's answer may take to reach its reader, before its connection is broken off. */
+const LAST_WORDS_MS = 500;
 
 /**
  * Streamable HTTP without a runtime: everything between a request whose head is known and a channel for the answer.
@@ -34,59 +50,64 @@ export class HttpBinding implements ExchangeHost {
   readonly versions: readonly string[] = MODERN_VERSIONS;
   readonly limits: HttpLimits;
   readonly logger: Logger;
+  /** For what waits in the binding of a runtime, such as a body that does not arrive. */
+  readonly sweep: Sweep;
   readonly #handler: McpHandler;
   readonly #rules: AdmissionRules;
   readonly #options: HttpOptions;
+  readonly #path: string | undefined;
   readonly #guard: OriginGuard;
-  readonly #closing = new AbortController();
-  readonly #sweep: Sweep;
   readonly #exchanges = new Set<HttpExchange>();
-  #drained: Promise<void> | undefined;
-  #whenIdle: () => void = () => {};
+  readonly #idle = deferred();
+  #closeReason: DOMException | undefined;
 
-  constructor(endpoint: McpEndpoint | McpHandler, options: HttpOptions) {
+  /** @param path the endpoint, where the binding decides it; otherwise whatever reaches the binding is meant for it */
+  constructor(endpoint: McpEndpoint | McpHandler, options: HttpOptions, path?: string) {
     const { handler, methods } = typeof endpoint === 'function' ? { handler: endpoint, methods: METHODS } : endpoint;
     this.#handler = handler;
     this.#rules = { versions: this.versions, methods: indexMethods(methods) };
     this.#options = options;
-    this.#guard = originGuard(options);
-    this.limits = limitsOf(options);
+    this.#path = path;
     this.logger = options.logger ?? consoleLogger;
+    this.#guard = originGuard(options, this.logger);
+    this.limits = limitsOf(options);
     const { upgradeAfterMs, keepAliveMs, bodyTimeoutMs, readerTimeoutMs } = this.limits;
     const shortest = Math.min(upgradeAfterMs, keepAliveMs, bodyTimeoutMs, readerTimeoutMs);
-    this.#sweep = new Sweep(Math.min(1000, Math.max(10, Math.floor(shortest / 10))));
+    this.sweep = new Sweep(Math.min(1000, Math.max(10, Math.floor(shortest / 10))));
   }
 
-  get closing(): AbortSignal {
-    return this.#closing.signal;
-  }
-
-  /** For what waits in the binding of a runtime, such as a body that does not arrive. */
-  get sweep(): Sweep {
-    return this.#sweep;
-  }
-
-  /**
-   * Checks the head. `undefined`: go on with the body. Otherwise the request has been answered.
-   *
-   * @param known the caller, if somebody in front has verified it already
-   */
+  /** @param known the caller, if somebody in front has verified it already */
   admitHead(head: HttpHead, channel: AnswerChannel, known?: AuthInfo): HeadOutcome | Promise<HeadOutcome> {
     try {
+      this.#checkPath(head);
       this.#guard.check(head);
       const preflight = preflightHeaders(head, this.#guard);
       if (preflight !== undefined) {
         channel.answer(204, preflight);
         return undefined;
       }
-      if (this.closing.aborted) throw draining();
+      if (this.#closeReason !== undefined) throw draining();
       const { authenticate } = this.#options;
       if (known !== undefined || authenticate === undefined) return this.#admitMethod(head, known);
-      const auth = authenticate(head);
-      if (!(auth instanceof Promise)) return this.#admitMethod(head, auth);
-      return auth
-        .then((verified) => this.#admitMethod(head, verified))
-        .catch((error: unknown) => this.#refuseHead(head, channel, error));
+      const auth: unknown = authenticate(head);
+      if (!isThenable(auth)) return this.#admitMethod(head, checkedAuth(auth));
+      return Promise.resolve(auth).then(
+        (verified) => this.#admitVerified(head, channel, verified),
+        (error: unknown) => this.#refuseHead(head, channel, error),
+      );
+    } catch (error) {
+      return this.#refuseHead(head, channel, error);
+    }
+  }
+
+  #checkPath({ url }: HttpHead): void {
+    if (this.#path === undefined || url === this.#path || pathOf(url) === this.#path) return;
+    throw new McpError(METHOD_NOT_FOUND, `Not found: the MCP endpoint of this server is ${this.#path}`);
+  }
+
+  #admitVerified(head: HttpHead, channel: AnswerChannel, auth: unknown): HeadOutcome {
+    try {
+      return this.#admitMethod(head, checkedAuth(auth));
     } catch (error) {
       return this.#refuseHead(head, channel, error);
     }
@@ -113,9 +134,7 @@ export class HttpBinding implements ExchangeHost {
     const error =
       thrown instanceof McpError
         ? thrown
-        : new McpError(503, toMcpError(thrown, 'authenticate', this.logger).message, {
-            headers: { 'Retry-After': '5' },
-          });
+        : new McpError(503, toMcpError(thrown, 'authenticate', this.logger).message, { headers: { 'Retry-After': '5' } });
     this.refuse(head, channel, error);
   }
 
@@ -128,9 +147,7 @@ export class HttpBinding implements ExchangeHost {
   ): HttpExchange | undefined {
     const admission = admit(message, this.#rules, head.headers);
     if (admission.kind === 'refused') {
-      const principal = auth === undefined ? undefined : { principal: auth.principal };
-      const method = admission.method === undefined ? undefined : { method: admission.method };
-      this.refuse(head, channel, admission.error, admission.id, { ...method, ...principal });
+      this.refuse(head, channel, admission.error, { id: admission.id, method: admission.method, auth });
       return undefined;
     }
     if (admission.kind === 'notification') {
@@ -139,16 +156,28 @@ export class HttpBinding implements ExchangeHost {
       return undefined;
     }
     const { id, request, row, progressToken } = admission;
-    if (this.closing.aborted) {
-      this.refuse(head, channel, draining(), id, { method: request.method });
+    if (this.#closeReason !== undefined) {
+      this.refuse(head, channel, draining(), { id, method: request.method, auth });
       return undefined;
     }
     const headers = corsHeaders(head, this.#guard);
     const exchange = new HttpExchange({ id, row, progressToken, head, auth, headers }, this, channel);
     this.#exchanges.add(exchange);
-    this.#sweep.add(exchange);
+    this.sweep.add(exchange);
     this.#run(request, exchange);
     return exchange;
+  }
+
+  /** The same for a body that somebody in front has parsed. */
+  receiveParsed(
+    message: unknown,
+    head: HttpHead,
+    auth: AuthInfo | undefined,
+    channel: AnswerChannel,
+  ): HttpExchange | undefined {
+    if (!valueExceedsDepth(message, MAX_JSON_DEPTH)) return this.receive(message, head, auth, channel);
+    this.refuse(head, channel, tooDeep(), { auth });
+    return undefined;
   }
 
   #run(request: McpRequest, exchange: HttpExchange): void {
@@ -164,24 +193,23 @@ export class HttpBinding implements ExchangeHost {
   }
 
   release(exchange: HttpExchange): void {
-    this.#sweep.remove(exchange);
+    this.sweep.remove(exchange);
     this.#exchanges.delete(exchange);
-    if (this.#exchanges.size === 0) this.#whenIdle();
+    this.#resolveIfIdle();
   }
 
   /** Answers with an error before the message reached the handler. */
-  refuse(
-    head: HttpHead,
-    channel: AnswerChannel,
-    error: McpError,
-    id?: RequestId,
-    about?: Pick<Refusal, 'method' | 'principal'>,
-  ): void {
-    const status = httpStatus(error);
-    const headers = { 'Content-Type': 'application/json', ...error.headers, ...corsHeaders(head, this.#guard) };
-    channel.answer(status, headers, serialiseError(id, error));
+  refuse(head: HttpHead, channel: AnswerChannel, error: McpError, { id, method, auth }: RefusedRequest = {}): void {
+    const { status, headers, text } = errorAnswer(error, id, this.logger);
+    channel.answer(status, { ...headers, ...corsHeaders(head, this.#guard) }, text);
     try {
-      this.#options.onRefused?.({ status, code: error.code, reason: error.message, ...about });
+      this.#options.onRefused?.({
+        status,
+        code: error.code,
+        reason: error.message,
+        ...(method !== undefined && { method }),
+        ...(auth !== undefined && { principal: auth.principal }),
+      });
     } catch (thrown) {
       this.logger.error('onRefused failed', { error: thrown });
     }
@@ -198,28 +226,58 @@ export class HttpBinding implements ExchangeHost {
     );
   }
 
+  /** For a body that could not be read at all: something in front has used it up. */
+  bodyUnreadable(cause: unknown): McpError {
+    this.logger.error('The body of a request was read before it reached the endpoint; hand it over as parsedBody', {
+      error: cause,
+    });
+    return new McpError(INTERNAL_ERROR, 'Internal error: the body could not be read', { status: 500 });
+  }
+
   /**
    * Stops in good order: new requests get 503, listen streams their result, running calls their time; what still runs
    * after that is aborted. Resolves when nothing is open any more.
    */
   async drain({ graceMs = 10_000 }: DrainOptions = {}): Promise<void> {
-    this.#closing.abort(new DOMException('The server is shutting down', 'AbortError'));
-    this.#drained ??= new Promise<void>((resolve) => {
-      this.#whenIdle = resolve;
-      if (this.#exchanges.size === 0) resolve();
-    });
-    // A second call with less patience has its own timer.
-    const timer = setTimeout(() => {
+    if (!(graceMs >= 0)) throw new RangeError(`drain: graceMs must be 0 or more, not ${String(graceMs)}`);
+    this.#closeReason ??= new DOMException('The server is shutting down', 'AbortError');
+    for (const exchange of this.#exchanges) exchange.close(this.#closeReason);
+    this.#resolveIfIdle();
+    // A second call with less patience has timers of its own.
+    const abortAll = (): void => {
       for (const exchange of this.#exchanges) exchange.abort(draining());
-    }, graceMs);
-    await this.#drained;
-    clearTimeout(timer);
+    };
+    const grace = Math.min(graceMs, MAX_TIMER_MS - LAST_WORDS_MS);
+    const timers = [setTimeout(abortAll, grace), setTimeout(abortAll, grace + LAST_WORDS_MS)];
+    await this.#idle.promise;
+    timers.forEach(clearTimeout);
+  }
+
+  #resolveIfIdle(): void {
+    if (this.#closeReason !== undefined && this.#exchanges.size === 0) this.#idle.resolve();
   }
 }
 
-/** `undefined`: answered already. */
-export type HeadOutcome = { readonly auth: AuthInfo | undefined } | undefined;
-
 function draining(): McpError {
   return new McpError(503, 'The server is shutting down', { headers: { 'Retry-After': '1', Connection: 'close' } });
+}
+
+/** Path of a request target, which may be a whole URL. */
+function pathOf(target: string): string | undefined {
+  const path = target.startsWith('/') ? target : URL.canParse(target) ? new URL(target).pathname : undefined;
+  return path?.split('?', 1)[0];
+}
+
+/** Nobody is let in by mistake: what names no principal is a failure of the guard. */
+function checkedAuth(auth: unknown): AuthInfo | undefined {
+  if (auth === undefined || isAuthInfo(auth)) return auth;
+  throw new TypeError('authenticate must return undefined or an object with a principal, a string');
+}
+
+function isAuthInfo(auth: unknown): auth is AuthInfo {
+  return typeof auth === 'object' && auth !== null && 'principal' in auth && typeof auth.principal === 'string';
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

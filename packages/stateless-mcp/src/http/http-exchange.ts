@@ -1,8 +1,10 @@
 import type { AuthInfo } from '../protocol/auth-info.ts';
+import { type Deferred, deferred } from '../protocol/deferred.ts';
 import { INTERNAL_ERROR } from '../protocol/error-codes.ts';
 import { McpError, toMcpError } from '../protocol/errors.ts';
 import type { Exchange } from '../protocol/handler.ts';
-import { type NotificationTags, serialiseError, serialiseNotification, serialiseResult } from '../protocol/json-rpc.ts';
+import { type NotificationTags, serialiseNotification, serialiseResult } from '../protocol/json-rpc.ts';
+import { isObject } from '../protocol/json.ts';
 import type { RequestId } from '../protocol/json-rpc-types.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { type ProgressToken, SUBSCRIPTION_ID_META_KEY } from '../protocol/meta.ts';
@@ -10,15 +12,14 @@ import type { MethodRow } from '../protocol/methods.ts';
 import type { ExtensionNotification, McpNotification } from '../protocol/notifications.ts';
 import type { McpResult } from '../protocol/result.ts';
 import type { AnswerChannel, ChannelEvents } from './answer-channel.ts';
+import { type ErrorAnswer, errorAnswer } from './error-answer.ts';
+import { HeldEvents, type HeldKind } from './held-events.ts';
 import type { HttpHead } from './http-head.ts';
 import type { HttpLimits } from './http-options.ts';
-import { httpStatus } from './http-status.ts';
 import { acceptsEventStream, SSE_COMMENT, SSE_HEADERS, sseEvent } from './sse.ts';
 
 /** More than this in a channel, and producers are asked to wait. */
 const FULL_CHANNEL_BYTES = 64 * 1024;
-/** What is held back for a full channel; then the oldest log messages go. */
-const MAX_HELD_BYTES = 256 * 1024;
 
 const JSON_HEADERS: Readonly<Record<string, string>> = Object.freeze({ 'Content-Type': 'application/json' });
 
@@ -35,7 +36,6 @@ export interface ExchangeOrigin {
 
 /** What an exchange needs of the binding it belongs to. */
 export interface ExchangeHost {
-  readonly closing: AbortSignal;
   readonly versions: readonly string[];
   readonly limits: HttpLimits;
   readonly logger: Logger;
@@ -53,17 +53,15 @@ export class HttpExchange implements Exchange, ChannelEvents {
   readonly #channel: AnswerChannel;
   readonly #started = Date.now();
   #state: 'waiting' | 'streaming' | 'over' = 'waiting';
-  #controller: AbortController | undefined;
+  // Both are made when somebody looks: most handlers do not.
+  #abort: AbortController | undefined;
   #abortReason: unknown;
-  /** Held back while the channel is full: under one key the newest progress, under numbers everything else. */
-  readonly #held = new Map<number | 'progress', HeldEvent>();
-  #heldBytes = 0;
-  #nextHeld = 0;
-  #droppedLogs = 0;
-  #room: PromiseWithResolve | undefined;
+  #close: AbortController | undefined;
+  #closeReason: unknown;
+  #held: HeldEvents | undefined;
+  #room: Deferred<void> | undefined;
   #lastSign = this.#started;
   #lastTaken = this.#started;
-  #lastBufferedBytes = 0;
 
   constructor(origin: ExchangeOrigin, host: ExchangeHost, channel: AnswerChannel) {
     this.#origin = origin;
@@ -72,15 +70,14 @@ export class HttpExchange implements Exchange, ChannelEvents {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
-    }
-    return this.#controller.signal;
+    this.#abort ??= controllerOf(this.#abortReason);
+    return this.#abort.signal;
   }
 
+  /** Each exchange has its own: thousands of listeners on one signal would be reported as a leak. */
   get closing(): AbortSignal {
-    return this.#host.closing;
+    this.#close ??= controllerOf(this.#closeReason);
+    return this.#close.signal;
   }
 
   get wantsProgress(): boolean {
@@ -101,14 +98,19 @@ export class HttpExchange implements Exchange, ChannelEvents {
 
   notify(notification: McpNotification | ExtensionNotification): void | Promise<void> {
     if (this.#state === 'over') return undefined;
-    const isProgress = notification.method === 'notifications/progress';
+    const kind = kindOf(notification);
     // Both before the answer could become a stream for nothing.
-    if (isProgress && !this.wantsProgress) return undefined;
+    if (kind === 'progress' && !this.wantsProgress) return undefined;
     if (this.#state === 'waiting' && !this.#mayStream()) return undefined;
-    const event = sseEvent(serialiseNotification(notification, this.#tags(isProgress)));
+    const event = sseEvent(serialiseNotification(notification, this.#tags(kind)));
     if (this.#state === 'waiting') this.#open();
-    if (this.#isFull()) {
-      this.#hold(event, isProgress, notification.method === 'notifications/message');
+    // What waits already goes first, even if there is room by now.
+    if (this.#isFull() || this.#held?.isEmpty === false) {
+      this.#held ??= new HeldEvents();
+      if (!this.#held.add(event, kind)) {
+        this.#host.logger.warn(`The reader of ${this.#label()} is too slow for what must not be dropped and was given up`);
+        this.#channel.destroy();
+      }
       return this.#untilRoom();
     }
     this.#write(event);
@@ -120,6 +122,7 @@ export class HttpExchange implements Exchange, ChannelEvents {
     if (this.#state === 'over') return;
     let text: string;
     try {
+      checkResult(result);
       text = serialiseResult(this.#origin.id, this.#stamped(result));
     } catch (error) {
       // A result that JSON cannot carry.
@@ -128,39 +131,47 @@ export class HttpExchange implements Exchange, ChannelEvents {
     }
     const { maxResponseBytes } = this.#host.limits;
     if (exceedsBytes(text, maxResponseBytes)) {
-      this.#host.logger.error(`A result of ${this.#label()} is over its limit`, {
-        maxResponseBytes,
-        length: text.length,
-      });
+      this.#host.logger.error(`A result of ${this.#label()} is over its limit`, { maxResponseBytes, length: text.length });
       this.fail(new McpError(INTERNAL_ERROR, `The result is larger than ${maxResponseBytes} bytes (maxResponseBytes)`));
       return;
     }
-    this.#answer(200, JSON_HEADERS, text);
+    this.#answer({ status: 200, headers: JSON_HEADERS, text });
   }
 
   /** Gives an error as the answer. Whatever is not meant to be sent goes to the log. */
   fail(thrown: unknown): void {
     if (this.#state === 'over') return;
-    const error = toMcpError(thrown, this.#label(), this.#host.logger);
-    const text = serialiseError(this.#origin.id, error);
-    this.#answer(httpStatus(error), { ...JSON_HEADERS, ...error.headers }, text);
+    const { logger } = this.#host;
+    this.#answer(errorAnswer(toMcpError(thrown, this.#label(), logger), this.#origin.id, logger));
   }
 
-  /** Gives up the work and, if somebody still reads, says why. */
+  /** Asks for an end: this side is draining. */
+  close(reason: unknown): void {
+    this.#closeReason = reason;
+    this.#close?.abort(reason);
+  }
+
+  /** Gives up the work and, if somebody still reads, says why. A reader that is still taking its answer loses it. */
   abort(reason: McpError): void {
+    if (this.#state === 'over') {
+      this.#channel.destroy();
+      return;
+    }
     this.fail(reason);
     this.#abortSignal(reason);
   }
 
   drained(): void {
     this.#lastTaken = Date.now();
-    for (const [key, { text }] of this.#held) {
-      if (this.#isFull()) return;
-      this.#unhold(key);
+    if (this.#state !== 'streaming') return;
+    while (!this.#isFull()) {
+      const text = this.#held?.take();
+      if (text === undefined) {
+        this.#haveRoom();
+        return;
+      }
       this.#write(text);
     }
-    this.#room?.resolve();
-    this.#room = undefined;
   }
 
   closed(): void {
@@ -169,17 +180,14 @@ export class HttpExchange implements Exchange, ChannelEvents {
       this.#state = 'over';
       this.#abortSignal(new DOMException('The client closed the connection', 'AbortError'));
     }
-    this.#held.clear();
-    this.#room?.resolve();
-    this.#room = undefined;
+    this.#held?.clear();
+    this.#haveRoom();
   }
 
   /** Called about once a second: nothing here has a timer of its own. */
   tick(now: number): void {
     const { upgradeAfterMs, keepAliveMs, readerTimeoutMs } = this.#host.limits;
-    const { bufferedBytes } = this.#channel;
-    if (bufferedBytes === 0 || bufferedBytes < this.#lastBufferedBytes) this.#lastTaken = now;
-    this.#lastBufferedBytes = bufferedBytes;
+    if (this.#channel.hasMoved()) this.#lastTaken = now;
     if (now - this.#lastTaken >= readerTimeoutMs) {
       this.#host.logger.warn(`The reader of ${this.#label()} took nothing for ${readerTimeoutMs} ms and was given up`);
       this.#channel.destroy();
@@ -202,33 +210,32 @@ export class HttpExchange implements Exchange, ChannelEvents {
     this.#channel.open({ ...SSE_HEADERS, ...this.#origin.headers });
   }
 
-  #answer(status: number, headers: Readonly<Record<string, string>>, text: string): void {
+  #answer({ status, headers, text }: ErrorAnswer): void {
     const wasStreaming = this.#state === 'streaming';
     this.#state = 'over';
     if (!wasStreaming) {
       this.#channel.answer(status, { ...headers, ...this.#origin.headers }, text);
-    } else {
-      for (const held of this.#held.values()) this.#channel.write(held.text);
-      this.#channel.write(sseEvent(text));
-      this.#channel.end();
+      return;
     }
-    if (this.#droppedLogs > 0) {
-      this.#host.logger.warn(`${this.#droppedLogs} log messages of ${this.#label()} were dropped: its reader is slow`);
+    for (let held = this.#held?.take(); held !== undefined; held = this.#held?.take()) this.#channel.write(held);
+    this.#channel.write(sseEvent(text));
+    this.#channel.end();
+    const dropped = this.#held?.droppedLogs ?? 0;
+    if (dropped > 0) {
+      this.#host.logger.warn(`${dropped} log messages of ${this.#label()} were dropped: its reader is slow`);
     }
-    this.#held.clear();
-    this.#room?.resolve();
-    this.#room = undefined;
+    this.#haveRoom();
   }
 
   #abortSignal(reason: unknown): void {
     this.#abortReason = reason;
-    this.#controller?.abort(reason);
+    this.#abort?.abort(reason);
   }
 
-  #tags(isProgress: boolean): NotificationTags {
+  #tags(kind: HeldKind): NotificationTags {
     const { row, id, progressToken } = this.#origin;
     if (row?.stream === true) return { subscriptionId: id };
-    return isProgress && progressToken !== undefined ? { progressToken } : {};
+    return kind === 'progress' && progressToken !== undefined ? { progressToken } : {};
   }
 
   #stamped(result: McpResult): McpResult {
@@ -246,27 +253,14 @@ export class HttpExchange implements Exchange, ChannelEvents {
     return this.#channel.bufferedBytes > FULL_CHANNEL_BYTES;
   }
 
-  #hold(text: string, isProgress: boolean, isLog: boolean): void {
-    const key = isProgress ? 'progress' : this.#nextHeld++;
-    this.#unhold(key);
-    this.#held.set(key, { text, isLog });
-    this.#heldBytes += text.length;
-    for (const [oldest, held] of this.#held) {
-      if (this.#heldBytes <= MAX_HELD_BYTES) return;
-      if (!held.isLog) continue;
-      this.#unhold(oldest);
-      this.#droppedLogs += 1;
-    }
-  }
-
-  #unhold(key: number | 'progress'): void {
-    this.#heldBytes -= this.#held.get(key)?.text.length ?? 0;
-    this.#held.delete(key);
-  }
-
   #untilRoom(): Promise<void> {
-    this.#room ??= withResolve();
+    this.#room ??= deferred();
     return this.#room.promise;
+  }
+
+  #haveRoom(): void {
+    this.#room?.resolve();
+    this.#room = undefined;
   }
 
   #label(): string {
@@ -274,22 +268,22 @@ export class HttpExchange implements Exchange, ChannelEvents {
   }
 }
 
-interface HeldEvent {
-  readonly text: string;
-  readonly isLog: boolean;
+/** A handler may be any function, and types do not hold at run time. */
+function checkResult(result: unknown): asserts result is McpResult {
+  if (isObject(result) && typeof result.resultType === 'string') return;
+  throw new TypeError('A handler must resolve with a result: an object with a resultType');
 }
 
-interface PromiseWithResolve {
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
+function kindOf({ method }: McpNotification | ExtensionNotification): HeldKind {
+  if (method === 'notifications/progress') return 'progress';
+  return method === 'notifications/message' ? 'log' : 'other';
 }
 
-function withResolve(): PromiseWithResolve {
-  let resolve!: () => void;
-  const promise = new Promise<void>((fulfil) => {
-    resolve = fulfil;
-  });
-  return { promise, resolve };
+/** A controller that has aborted already if there is a reason. */
+function controllerOf(reason: unknown): AbortController {
+  const controller = new AbortController();
+  if (reason !== undefined) controller.abort(reason);
+  return controller;
 }
 
 /** A UTF-16 unit has at most three bytes in UTF-8, so that only large texts are measured. */

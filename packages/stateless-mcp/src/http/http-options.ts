@@ -1,4 +1,5 @@
 import type { Logger } from '../protocol/logger.ts';
+import { checkPositiveInteger } from '../protocol/option-checks.ts';
 import type { Authenticate } from './http-head.ts';
 
 /** Why a request got no further than the binding. */
@@ -68,9 +69,7 @@ export function limitsOf(options: HttpOptions): HttpLimits {
   for (const name of Object.keys(DEFAULT_LIMITS) as (keyof HttpLimits)[]) {
     const value = options[name];
     if (value === undefined) continue;
-    if (!(Number.isSafeInteger(value) && value > 0)) {
-      throw new RangeError(`${name} must be a positive integer, not ${String(value)}`);
-    }
+    checkPositiveInteger('HttpOptions', name, value);
     limits[name] = value;
   }
   return limits;

@@ -4,11 +4,14 @@
  */
 import { McpError } from '../protocol/errors.ts';
 import { excerpt } from '../protocol/excerpt.ts';
+import type { Logger } from '../protocol/logger.ts';
 import type { HttpHead } from './http-head.ts';
 import type { HttpOptions } from './http-options.ts';
 
 /** The names of this machine for itself. */
 export const LOOPBACK_HOSTS: readonly string[] = Object.freeze(['localhost', '127.0.0.1', '[::1]']);
+
+const MAX_LOGGED_REASONS = 20;
 
 export interface OriginGuard {
   /** Throws McpError 403 naming the value and the option, for a host or an origin that is not allowed. */
@@ -17,16 +20,26 @@ export interface OriginGuard {
   isNamed(origin: string): boolean;
 }
 
-export function originGuard({ allowedHosts, allowedOrigins }: HttpOptions): OriginGuard {
-  const hosts = allowedHosts === undefined || allowedHosts === 'any' ? undefined : new Set(allowedHosts.map(lower));
+export function originGuard({ allowedHosts, allowedOrigins }: HttpOptions, logger: Logger): OriginGuard {
+  const hosts = allowedHosts === undefined || allowedHosts === 'any' ? undefined : new Set(allowedHosts.map(checkedHost));
   const origins = allowedOrigins === 'any' ? undefined : new Set((allowedOrigins ?? []).map(checkedOrigin));
   const isAllowedHost = (host: string): boolean =>
     hosts === undefined || hosts.has(lower(host)) || hosts.has(withoutPort(lower(host)));
   const isNamed = (origin: string): boolean => origins === undefined || origins.has(lower(origin));
+  const logged = new Set<string>();
+  const refusal = (reason: string): McpError => {
+    // Its operator has to learn why nothing works, but not from every request of a scanner.
+    if (!logged.has(reason) && logged.size < MAX_LOGGED_REASONS) {
+      logged.add(reason);
+      logger.warn(`A request was refused: ${reason}`);
+    }
+    return new McpError(403, `Forbidden: ${reason}`);
+  };
   return {
     isNamed,
-    check({ headers }) {
-      const host = headers.get('host');
+    check({ headers, url }) {
+      // In-process requests and some runtimes have the host in the URL alone.
+      const host = headers.get('host') ?? (URL.canParse(url) ? new URL(url).host : null);
       if (hosts !== undefined && (host === null || !isAllowedHost(host))) {
         throw refusal(`the host "${excerpt(host ?? '')}" is not one of allowedHosts`);
       }
@@ -40,9 +53,14 @@ export function originGuard({ allowedHosts, allowedOrigins }: HttpOptions): Orig
   };
 }
 
+function checkedHost(host: string): string {
+  if (host !== '' && !/[/*@?#\s]/.test(host) && URL.canParse(`http://${host}/`)) return lower(host);
+  throw new TypeError(`allowedHosts: "${host}" is not a host such as mcp.example.com or localhost:3000`);
+}
+
 function checkedOrigin(origin: string): string {
   const url = URL.canParse(origin) ? new URL(origin) : undefined;
-  if (url === undefined || url.origin === 'null' || url.origin !== lower(origin)) {
+  if (url === undefined || origin.includes('*') || url.origin === 'null' || url.origin !== lower(origin)) {
     throw new TypeError(`allowedOrigins: "${origin}" is not an origin such as https://app.example.com`);
   }
   return url.origin;
@@ -56,6 +74,3 @@ function lower(text: string): string {
   return text.toLowerCase();
 }
 
-function refusal(reason: string): McpError {
-  return new McpError(403, `Forbidden: ${reason}`);
-}

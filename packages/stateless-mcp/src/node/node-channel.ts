@@ -1,9 +1,12 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { AnswerChannel, ChannelEvents } from '../http/answer-channel.ts';
 
 /** An answer written to a `node:http` response. */
 export class NodeChannel implements AnswerChannel {
   readonly #response: ServerResponse;
+  #lastBuffered = 0;
+  #lastQueued = 0;
 
   constructor(response: ServerResponse) {
     this.#response = response;
@@ -18,6 +21,18 @@ export class NodeChannel implements AnswerChannel {
 
   get bufferedBytes(): number {
     return this.#response.writableLength;
+  }
+
+  hasMoved(): boolean {
+    const { socket } = this.#response;
+    // Without a socket it waits behind an earlier answer of a pipelining client, which is no fault of its reader.
+    if (socket === null) return true;
+    const buffered = this.bufferedBytes;
+    const queued = queuedBytes(socket);
+    const moved = buffered === 0 || buffered < this.#lastBuffered || queued < this.#lastQueued;
+    this.#lastBuffered = buffered;
+    this.#lastQueued = queued;
+    return moved;
   }
 
   answer(status: number, headers: Readonly<Record<string, string>>, body = ''): void {
@@ -42,4 +57,12 @@ export class NodeChannel implements AnswerChannel {
   destroy(): void {
     this.#response.destroy();
   }
+}
+
+/**
+ * Bytes of the write under way that the system has not taken. `writableLength` counts a large answer as a whole until
+ * all of it is gone; the handle knows better, and Node's own socket timeout looks at the same number.
+ */
+function queuedBytes(socket: Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }): number {
+  return socket._handle?.writeQueueSize ?? 0;
 }

@@ -29,6 +29,8 @@ export class NodeHead implements HttpHead, HeaderReader {
   get(name: string): string | null {
     const { headers } = this.#request;
     const key = name.toLowerCase();
+    // A target that is a whole URL overrules the header (RFC 9112, 3.2.2).
+    if (key === 'host' && !this.url.startsWith('/') && URL.canParse(this.url)) return new URL(this.url).host;
     const value = Object.hasOwn(headers, key) ? headers[key] : undefined;
     if (value === undefined) return null;
     return typeof value === 'string' ? value : value.join(', ');

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthInfo } from '../protocol/auth-info.ts';
-import { McpError } from '../protocol/errors.ts';
+import { McpError, toMcpError } from '../protocol/errors.ts';
 import type { McpEndpoint, McpHandler } from '../protocol/handler.ts';
-import { valueExceedsDepth } from '../protocol/json-depth.ts';
-import { MAX_JSON_DEPTH, parseJson, tooDeep } from '../protocol/json-rpc.ts';
+import { parseJson } from '../protocol/json-rpc.ts';
 import { type DrainOptions, HttpBinding } from '../http/http-binding.ts';
 import type { HttpOptions } from '../http/http-options.ts';
 import { decodeUtf8, readNodeBody } from './node-body.ts';
@@ -19,14 +18,14 @@ export interface NodeListenerOptions extends HttpOptions {
 export interface NodeListener {
   /**
    * @param parsedBody the body, where a framework has read it. Default: the request's own `body`, if the request has
-   *   been read already
+   *   been read already. A function, which is what Express passes here, is not a body
    */
   (request: IncomingMessage, response: ServerResponse, parsedBody?: unknown): void;
   /** Stops in good order; see {@link DrainOptions}. */
   drain(options?: DrainOptions): Promise<void>;
 }
 
-/** Milliseconds and no longer is what a refused client goes on sending thrown away, so that it can read the answer. */
+/** How long a refused client's further bytes are read and thrown away, so that it can read its answer. */
 const LINGER_MS = 2000;
 
 /**
@@ -42,74 +41,81 @@ export function nodeListener(endpoint: McpEndpoint | McpHandler, options: NodeLi
       "nodeListener: allowedHosts must name the hosts under which clients reach this server, or be 'any' if a proxy checks them",
     );
   }
-  const binding = new HttpBinding(endpoint, options);
+  return listenerOf(new HttpBinding(endpoint, options));
+}
+
+export function listenerOf(binding: HttpBinding): NodeListener {
   const listener = (request: IncomingMessage, response: ServerResponse, parsedBody?: unknown): void => {
-    const head = new NodeHead(request);
-    const channel = new NodeChannel(response);
-    const admitted = binding.admitHead(head, channel);
-    const goOn = (outcome: { readonly auth: AuthInfo | undefined } | undefined): void => {
-      if (outcome === undefined) linger(request, response);
-      else readMessage(binding, request, response, head, channel, outcome.auth, bodyOf(request, parsedBody));
-    };
-    if (admitted instanceof Promise) void admitted.then(goOn);
-    else goOn(admitted);
+    const visit = new Visit(binding, request, response);
+    const admitted = binding.admitHead(visit.head, visit.channel);
+    const body = typeof parsedBody === 'function' ? undefined : parsedBody;
+    if (admitted instanceof Promise) void admitted.then((outcome) => visit.goOn(outcome, body));
+    else visit.goOn(admitted, body);
   };
   return Object.assign(listener, { drain: async (drainOptions?: DrainOptions) => binding.drain(drainOptions) });
 }
 
-function readMessage(
-  binding: HttpBinding,
-  request: IncomingMessage,
-  response: ServerResponse,
-  head: NodeHead,
-  channel: NodeChannel,
-  auth: AuthInfo | undefined,
-  parsedBody: unknown,
-): void {
-  const receive = (read: () => unknown): void => {
-    let message: unknown;
-    try {
-      message = read();
-    } catch (error) {
-      binding.refuse(head, channel, error instanceof McpError ? error : tooDeep());
+/** One request on its way from the head to the handler. */
+class Visit {
+  readonly head: NodeHead;
+  readonly channel: NodeChannel;
+  readonly #binding: HttpBinding;
+  readonly #request: IncomingMessage & { readonly body?: unknown };
+  readonly #response: ServerResponse;
+
+  constructor(binding: HttpBinding, request: IncomingMessage, response: ServerResponse) {
+    this.#binding = binding;
+    this.#request = request;
+    this.#response = response;
+    this.head = new NodeHead(request);
+    this.channel = new NodeChannel(response);
+  }
+
+  goOn(outcome: { readonly auth: AuthInfo | undefined } | undefined, parsedBody: unknown): void {
+    if (outcome === undefined) {
+      this.#linger();
       return;
     }
-    const exchange = binding.receive(message, head, auth, channel);
-    if (exchange !== undefined) channel.attach(exchange);
-  };
-  if (parsedBody !== undefined) {
-    receive(() => {
-      if (valueExceedsDepth(parsedBody, MAX_JSON_DEPTH)) throw tooDeep();
-      return parsedBody;
-    });
-    return;
+    const { auth } = outcome;
+    const body = parsedBody ?? (this.#request.readableEnded ? this.#request.body : undefined);
+    if (body !== undefined) {
+      this.#attach(() => this.#binding.receiveParsed(body, this.head, auth, this.channel), auth);
+    } else if (this.#request.readableEnded) {
+      this.#refuse(this.#binding.bodyUnreadable(undefined), auth);
+    } else {
+      readNodeBody(
+        this.#request,
+        this.#binding,
+        (bytes) => {
+          this.#attach(() => this.#binding.receive(parseJson(bytes, decodeUtf8), this.head, auth, this.channel), auth);
+        },
+        (error) => this.#refuse(error, auth),
+      );
+    }
   }
-  readNodeBody(
-    request,
-    binding,
-    (body) => receive(() => parseJson(body, decodeUtf8)),
-    (error) => {
-      binding.refuse(head, channel, error);
-      linger(request, response);
-    },
-  );
-}
 
-/**
- * Reads on after a refusal, but not for long: closing at once would reset the connection, and a client that is still
- * sending would never see the answer.
- */
-function linger(request: IncomingMessage, response: ServerResponse): void {
-  if (request.readableEnded || request.destroyed) return;
-  request.resume();
-  const timer = setTimeout(() => request.destroy(), LINGER_MS);
-  timer.unref();
-  request.on('close', () => clearTimeout(timer));
-  response.on('error', () => {});
-}
+  #attach(receive: () => ReturnType<HttpBinding['receive']>, auth: AuthInfo | undefined): void {
+    try {
+      const exchange = receive();
+      if (exchange !== undefined) this.channel.attach(exchange);
+    } catch (error) {
+      this.#refuse(error instanceof McpError ? error : toMcpError(error, 'a request', this.#binding.logger), auth);
+    }
+  }
 
-/** Express hands its `next` over as a third argument, and its parsed body on the request. */
-function bodyOf(request: IncomingMessage & { readonly body?: unknown }, parsedBody: unknown): unknown {
-  if (parsedBody !== undefined && typeof parsedBody !== 'function') return parsedBody;
-  return request.readableEnded ? request.body : undefined;
+  #refuse(error: McpError, auth: AuthInfo | undefined): void {
+    this.#binding.refuse(this.head, this.channel, error, { auth });
+    this.#linger();
+  }
+
+  /** Closing at once would reset the connection, and a client that is still sending would never see the answer. */
+  #linger(): void {
+    const request = this.#request;
+    if (request.readableEnded || request.destroyed) return;
+    request.resume();
+    const timer = setTimeout(() => request.destroy(), LINGER_MS);
+    timer.unref();
+    request.on('close', () => clearTimeout(timer));
+    this.#response.on('error', () => {});
+  }
 }

@@ -1,13 +1,10 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { McpEndpoint, McpHandler } from '../protocol/handler.ts';
-import { METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
-import { McpError } from '../protocol/errors.ts';
-import { serialiseError } from '../protocol/json-rpc.ts';
-import type { DrainOptions } from '../http/http-binding.ts';
+import { type DrainOptions, HttpBinding } from '../http/http-binding.ts';
 import type { HttpOptions } from '../http/http-options.ts';
 import { LOOPBACK_HOSTS } from '../http/origin-guard.ts';
-import { nodeListener } from './node-listener.ts';
+import { listenerOf } from './node-listener.ts';
 
 export interface ServeHttpOptions extends HttpOptions {
   /** Default: 3000. 0: any that is free. */
@@ -20,7 +17,7 @@ export interface ServeHttpOptions extends HttpOptions {
 
 /** A running server. */
 export interface HttpServer extends AsyncDisposable {
-  /** Of the endpoint, as clients on this machine reach it. */
+  /** Of the endpoint, at the address it is bound to. */
   readonly url: string;
   readonly port: number;
   /** Stops in good order: listen streams complete, calls finish or are aborted after `graceMs`, then it closes. */
@@ -28,6 +25,9 @@ export interface HttpServer extends AsyncDisposable {
   /** Stops now: what still runs is aborted. */
   close(): Promise<void>;
 }
+
+/** For answers that are written but not yet on their way, when nothing else is left. */
+const LAST_BYTES_MS = 500;
 
 /**
  * Serves an endpoint over Streamable HTTP. On a loopback address, hosts and origins of this machine are allowed and
@@ -40,40 +40,47 @@ export async function serveHttp(
   endpoint: McpEndpoint | McpHandler,
   options: ServeHttpOptions = {},
 ): Promise<HttpServer> {
-  const { port = 3000, host = '127.0.0.1', path = '/mcp', ...httpOptions } = options;
+  const { port = 3000, host = '127.0.0.1', path = '/mcp' } = options;
   if (!path.startsWith('/')) throw new TypeError(`serveHttp: path must start with "/", not "${path}"`);
-  const isLoopback = LOOPBACK_HOSTS.includes(host) || host === '::1' || host.startsWith('127.');
-  const allowedHosts = options.allowedHosts ?? (isLoopback ? LOOPBACK_HOSTS : undefined);
+  const name = host.includes(':') ? `[${host}]` : host;
+  const allowedHosts = options.allowedHosts ?? loopbackHosts(name);
   if (allowedHosts === undefined) {
     throw new TypeError(
       `serveHttp: with host "${host}", allowedHosts must name the hosts under which clients reach this server, or be 'any' if a proxy checks them`,
     );
   }
-  const listener = nodeListener(endpoint, { ...httpOptions, allowedHosts });
-  const server = createServer((request, response) => {
-    if (request.url === path || request.url?.split('?', 1)[0] === path) {
-      listener(request, response);
-      return;
-    }
-    const error = new McpError(METHOD_NOT_FOUND, `Not found: the MCP endpoint of this server is ${path}`);
-    const body = serialiseError(undefined, error);
-    response.writeHead(404, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) });
-    response.end(body);
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
+  const listener = listenerOf(new HttpBinding(endpoint, { ...options, allowedHosts }, path));
+  const server = createServer((request, response) => listener(request, response));
+  await listen(server, port, host);
   const { port: boundPort } = server.address() as AddressInfo;
+
+  let ended: Promise<void> | undefined;
   const drain = async (drainOptions?: DrainOptions): Promise<void> => {
-    const closed = new Promise<void>((resolve) => {
-      server.close(() => resolve());
+    ended ??= new Promise((resolve) => {
+      // The port closes, but connections stay open: http.Server.close would cut off answers that are under way.
+      NetServer.prototype.close.call(server, () => resolve());
     });
     await listener.drain(drainOptions);
-    server.closeAllConnections();
-    await closed;
+    server.closeIdleConnections();
+    const timer = setTimeout(() => server.closeAllConnections(), LAST_BYTES_MS);
+    await ended;
+    clearTimeout(timer);
   };
   const close = async (): Promise<void> => drain({ graceMs: 0 });
-  const name = host.includes(':') ? `[${host}]` : host;
   return { url: `http://${name}:${boundPort}${path}`, port: boundPort, drain, close, [Symbol.asyncDispose]: close };
+}
+
+function loopbackHosts(name: string): readonly string[] | undefined {
+  const isLoopback = LOOPBACK_HOSTS.includes(name) || /^127(?:\.\d{1,3}){3}$/.test(name);
+  return isLoopback ? [...LOOPBACK_HOSTS, name] : undefined;
+}
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
 }

@@ -11,6 +11,7 @@ import { HeaderMismatchError, McpError, UnsupportedProtocolVersionError } from '
 import { excerpt } from './excerpt.ts';
 import type { HeaderReader, McpRequest } from './handler.ts';
 import { decodeHeaderValue } from './header-value.ts';
+import { isObject } from './json.ts';
 import type { RequestId } from './json-rpc-types.ts';
 import { CLIENT_CAPABILITIES_META_KEY, type ProgressToken, PROTOCOL_VERSION_META_KEY } from './meta.ts';
 import type { MethodRow } from './methods.ts';
@@ -164,6 +165,3 @@ function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value);
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -6,7 +6,7 @@ export interface AuthInfo {
   readonly scopes?: readonly string[];
   /** The application that calls on the principal's behalf. */
   readonly clientId?: string;
-  /** Milliseconds since the epoch after which the credential is void. Streams end at that time. */
+  /** Seconds since the epoch after which the credential is void, as in a JWT's `exp`. Streams end at that time. */
   readonly expiresAt?: number;
   /** Whatever else the guard found out, for handlers. */
   readonly claims?: Readonly<Record<string, unknown>>;

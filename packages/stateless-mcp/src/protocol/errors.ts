@@ -34,12 +34,29 @@ export class McpError extends Error {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 
+  /** @throws TypeError, RangeError for a status or headers that HTTP cannot carry */
   constructor(code: number, message: string, options: McpErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    checkHttpOptions(options);
     this.code = code;
     if (options.data !== undefined) this.data = options.data;
     if (options.status !== undefined) this.status = options.status;
     if (options.headers !== undefined) this.headers = options.headers;
+  }
+}
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
+
+/** Checked where the error is made: when it is sent, nobody could be told any more. */
+function checkHttpOptions({ status, headers }: McpErrorOptions): void {
+  if (status !== undefined && !(Number.isInteger(status) && status >= 400 && status <= 599)) {
+    throw new RangeError(`McpError: status must be an integer from 400 to 599, not ${String(status)}`);
+  }
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value)) {
+      throw new TypeError(`McpError: the header ${JSON.stringify(name)} has characters that HTTP cannot carry`);
+    }
   }
 }
 

@@ -46,7 +46,10 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
 
 /** A result as one line of JSON. Throws what `JSON.stringify` throws for values that JSON cannot carry. */
 export function serialiseResult(id: RequestId, result: McpResult): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${jsonOf(result)}}`;
+  const text: string | undefined = jsonOf(result);
+  // `toJSON` can make anything of an object.
+  if (text?.startsWith('{') !== true) throw new TypeError('The JSON of a result must be an object');
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`;
 }
 
 /** An error as one line of JSON; without `id` if that of the request could not be read. */

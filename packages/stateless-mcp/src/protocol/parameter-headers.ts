@@ -6,6 +6,7 @@
  */
 import { excerpt } from './excerpt.ts';
 import { decodeHeaderValue, encodeHeaderValue } from './header-value.ts';
+import { isObject } from './json.ts';
 
 /** One mirrored parameter of a tool. */
 export interface ParameterHeader {
@@ -230,10 +231,6 @@ function explainMismatch(
 
 function quote(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(excerpt(value)) : isObject(value) ? 'an object' : String(value);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }
 
 /** Own properties only: a parameter may be called `constructor`. */

@@ -5,9 +5,18 @@
  */
 const textOf = new WeakMap<object, string>();
 
-/** Freezes `value` and keeps `json` as its text. The caller answers for the two being the same. */
+/** Freezes `value` to its depth and keeps `json` as its text. The caller answers for the two being the same. */
 export function shareJson<Value extends object>(value: Value, json: string): Value {
-  textOf.set(Object.freeze(value), json);
+  textOf.set(deepFreeze(value), json);
+  return value;
+}
+
+/** What is frozen already is taken to be so to its depth: nothing here freezes halfway. */
+export function deepFreeze<Value extends object>(value: Value): Value {
+  Object.freeze(value);
+  for (const member of Object.values(value) as unknown[]) {
+    if (typeof member === 'object' && member !== null && !Object.isFrozen(member)) deepFreeze(member);
+  }
   return value;
 }
 

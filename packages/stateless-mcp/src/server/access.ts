@@ -1,6 +1,7 @@
 import type { ClientCapabilities } from '../protocol/capabilities.ts';
 import { McpError, MissingRequiredClientCapabilityError } from '../protocol/errors.ts';
 import type { Exchange, McpRequest } from '../protocol/handler.ts';
+import { isObject } from '../protocol/json.ts';
 import { CLIENT_CAPABILITIES_META_KEY } from '../protocol/meta.ts';
 import type { Definition } from './definition.ts';
 
@@ -13,24 +14,31 @@ export function isVisible({ config }: Definition, exchange: Exchange): boolean |
  * Refuses a caller whose credential does not permit what a definition needs, and a client that cannot do what it needs.
  * Known before the handler runs, so that both still have their HTTP status.
  */
-export function checkAccess({ label, config }: Definition, request: McpRequest, exchange: Exchange): void {
-  if (config.scopes !== undefined) checkScopes(label, config.scopes, exchange);
+export function checkAccess(definition: Definition, request: McpRequest, exchange: Exchange): void {
+  const { label, config } = definition;
+  if (!hasScopes(definition, exchange)) throw missingScopes(label, config.scopes ?? [], exchange);
   if (config.requires !== undefined) {
     const missing = missingCapabilities(config.requires, request.params._meta[CLIENT_CAPABILITIES_META_KEY]);
     if (missing !== undefined) throw new MissingRequiredClientCapabilityError(missing);
   }
 }
 
-function checkScopes(label: string, scopes: readonly string[], { auth }: Exchange): void {
+/** Whether the caller's credential permits what a definition needs. */
+export function hasScopes({ config }: Definition, { auth }: Exchange): boolean {
+  const { scopes } = config;
+  if (scopes === undefined) return true;
   const granted = auth?.scopes ?? [];
-  if (scopes.every((scope) => granted.includes(scope))) return;
+  return scopes.every((scope) => granted.includes(scope));
+}
+
+function missingScopes(label: string, scopes: readonly string[], { auth }: Exchange): McpError {
   const wanted = `scope="${scopes.join(' ')}"`;
   if (auth === undefined) {
-    throw new McpError(401, `${label} needs a credential with ${wanted}`, {
+    return new McpError(401, `${label} needs a credential with ${wanted}`, {
       headers: { 'WWW-Authenticate': `Bearer ${wanted}` },
     });
   }
-  throw new McpError(403, `${label} needs ${wanted}`, {
+  return new McpError(403, `${label} needs ${wanted}`, {
     headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", ${wanted}` },
   });
 }
@@ -61,8 +69,4 @@ function missingMembers(required: object, declared: object): Readonly<Record<str
     }
   }
   return Object.keys(missing).length === 0 ? undefined : missing;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

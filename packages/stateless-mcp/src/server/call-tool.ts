@@ -6,7 +6,8 @@ import { checkParameterHeaders } from '../protocol/parameter-headers.ts';
 import type { CallToolResult } from '../protocol/tools.ts';
 import { formatIssues } from '../schema/schema-issue.ts';
 import { checkAccess, isVisible } from './access.ts';
-import { invalidParams, isObject, objectParameter, stringParameter } from './invalid-params.ts';
+import { invalidParams, objectParameter, stringParameter } from './invalid-params.ts';
+import { isObject } from '../protocol/json.ts';
 import type { Registry } from './registry.ts';
 import { HandlerTimeoutError, runHandler } from './run-handler.ts';
 import type { ToolDefinition, ToolResult } from './tool.ts';
@@ -32,7 +33,7 @@ export async function callTool(
     if ('issues' in input) {
       return failure(`Invalid arguments for ${tool.label}: ${formatIssues(input.issues, tool.input.json)}`);
     }
-    const outcome = await runHandler(tool, request, exchange, false, (context) => tool.handler(input.value, context));
+    const outcome = await runHandler(tool, request, exchange, (context) => tool.handler(input.value, context));
     return await toCallToolResult(tool, outcome);
   } catch (error) {
     return failureOf(error, tool, exchange, logger);
@@ -51,15 +52,17 @@ function checkHeaders(
 
 /** Makes a whole result of what a handler returned. Throws for what cannot be one: that is the author's mistake. */
 async function toCallToolResult(tool: ToolDefinition, outcome: unknown): Promise<CallToolResult> {
-  if (typeof outcome === 'string' && tool.output === undefined) return textResult(outcome);
-  if (isToolResult(outcome)) {
-    if (tool.output === undefined || outcome.isError === true) return { resultType: 'complete', ...outcome };
-    return { resultType: 'complete', ...outcome, structuredContent: await checked(tool, outcome.structuredContent) };
-  }
-  if (tool.output === undefined || outcome === undefined) {
+  if (tool.output === undefined) {
+    if (typeof outcome === 'string') return textResult(outcome);
+    if (isToolResult(outcome)) return { resultType: 'complete', ...outcome };
     throw new TypeError(
       `${tool.label} returned ${describe(outcome)}; return a string, a result with "content", or declare an outputSchema`,
     );
+  }
+  // Structured output may have a member "content" of its own; a whole result also says what it is.
+  if (isToolResult(outcome) && (outcome.isError === true || 'structuredContent' in outcome)) {
+    if (outcome.isError === true) return { resultType: 'complete', ...outcome };
+    return { resultType: 'complete', ...outcome, structuredContent: await checked(tool, outcome.structuredContent) };
   }
   const structuredContent = await checked(tool, outcome);
   return { ...textResult(JSON.stringify(structuredContent)), structuredContent };
@@ -90,7 +93,6 @@ function failure(text: string): CallToolResult {
   return { ...textResult(text), isError: true };
 }
 
-/** Told from structured output by its content: a list of blocks, each with a type. */
 function isToolResult(value: unknown): value is ToolResult {
   return (
     isObject(value) &&

@@ -1,10 +1,11 @@
 import type { Completion, CompleteResult } from '../protocol/completion.ts';
 import { excerpt } from '../protocol/excerpt.ts';
 import type { Exchange, McpRequest } from '../protocol/handler.ts';
-import { isVisible } from './access.ts';
+import { checkAccess, isVisible } from './access.ts';
 import type { Completer, CompletionValues } from './completer.ts';
 import type { Definition } from './definition.ts';
-import { invalidParams, isObject } from './invalid-params.ts';
+import { invalidParams } from './invalid-params.ts';
+import { isObject } from '../protocol/json.ts';
 import type { PromptDefinition } from './prompt.ts';
 import type { Registry } from './registry.ts';
 import type { TemplateDefinition } from './resource-template.ts';
@@ -33,13 +34,18 @@ export async function complete(
   const { name, value } = argument;
   const chosen = chosenValues(completionContext);
   const { definition, names, completers } = await findCompletable(prompts, templates, ref, exchange);
+  checkAccess(definition, request, exchange);
   if (!names.includes(name)) throw invalidParams(`${definition.label} has no argument "${excerpt(name)}"`);
   const completer = Object.hasOwn(completers, name) ? completers[name] : undefined;
   if (completer === undefined) return { resultType: 'complete', completion: { values: [] } };
-  const suggested = await runHandler(definition, request, exchange, false, (context) =>
-    completer(value, chosen, context),
+  const suggested: unknown = await runHandler(
+    definition,
+    request,
+    exchange,
+    (context) => completer(value, chosen, context),
+    { isAside: true },
   );
-  return { resultType: 'complete', completion: toCompletion(suggested) };
+  return { resultType: 'complete', completion: toCompletion(suggested, definition.label) };
 }
 
 async function findCompletable(
@@ -76,12 +82,15 @@ function chosenValues(context: unknown): Readonly<Record<string, string>> {
   return chosen;
 }
 
-function isList(suggested: readonly string[] | CompletionValues): suggested is readonly string[] {
-  return Array.isArray(suggested);
-}
-
-function toCompletion(suggested: readonly string[] | CompletionValues): Completion {
-  const all = isList(suggested) ? { values: suggested, total: suggested.length } : suggested;
+function toCompletion(suggested: unknown, label: string): Completion {
+  const all = Array.isArray(suggested) ? { values: suggested, total: suggested.length } : suggested;
+  if (!isCompletion(all)) {
+    throw new TypeError(`A completer of ${label} must return strings, or { values, total?, hasMore? }`);
+  }
   if (all.values.length <= MAX_VALUES) return all;
   return { ...all, values: all.values.slice(0, MAX_VALUES), hasMore: true };
+}
+
+function isCompletion(value: unknown): value is CompletionValues {
+  return isObject(value) && Array.isArray(value.values) && value.values.every((item) => typeof item === 'string');
 }

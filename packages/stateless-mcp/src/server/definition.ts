@@ -1,7 +1,9 @@
 import type { AuthInfo } from '../protocol/auth-info.ts';
 import type { ClientCapabilities } from '../protocol/capabilities.ts';
 import type { Icon } from '../protocol/implementation.ts';
-import type { Meta } from '../protocol/meta.ts';
+import { isMetaKey, type Meta } from '../protocol/meta.ts';
+import { checkPositiveInteger } from '../protocol/option-checks.ts';
+import { deepFreeze } from '../protocol/shared-json.ts';
 
 /** Whoever asks for a definition. Only what was verified may decide what is visible. */
 export interface Caller {
@@ -28,6 +30,11 @@ export interface DefinitionConfig {
   readonly maxConcurrency?: number;
 }
 
+/** How many handlers of a definition run now. Lives as long as the registration, whatever is updated meanwhile. */
+export interface Load {
+  running: number;
+}
+
 /** A registered definition in the form in which requests use it. Shared by all of them. */
 export interface Definition {
   /** Name or URI: what it is found by and sorted by. */
@@ -39,23 +46,40 @@ export interface Definition {
   /** The same as JSON: lists are joined of these. */
   readonly json: string;
   readonly config: DefinitionConfig;
+  readonly load: Load;
 }
 
-/** Checks what all kinds of definitions have in common. */
-export function checkConfig(label: string, config: DefinitionConfig): void {
-  for (const limit of ['timeoutMs', 'maxConcurrency'] as const) {
-    const value = config[limit];
-    if (value !== undefined && !(Number.isInteger(value) && value > 0)) {
-      throw new RangeError(`${label}: ${limit} must be a positive integer, not ${String(value)}`);
-    }
-  }
-}
+// Scopes stand in a header between quotes (RFC 6750, scope-token).
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-/** The list entry of a definition: what is specific to its kind, and what all kinds show. */
-export function advertise(
+/**
+ * Makes what all kinds of definitions have in common, once it has been checked.
+ *
+ * @param entry what is specific to the kind in its list entry
+ * @throws TypeError, RangeError naming the definition and the member
+ */
+export function define(
+  key: string,
+  label: string,
   entry: object,
-  { title, description, icons, _meta }: DefinitionConfig,
-): Pick<Definition, 'advertised' | 'json'> {
+  config: DefinitionConfig,
+): Omit<Definition, 'config'> {
+  checkConfig(label, config);
+  const { title, description, icons, _meta } = config;
   const json = JSON.stringify({ ...entry, title, description, icons, _meta });
-  return { advertised: Object.freeze(JSON.parse(json) as object), json };
+  return { key, label, advertised: deepFreeze(JSON.parse(json) as object), json, load: { running: 0 } };
+}
+
+function checkConfig(label: string, config: DefinitionConfig): void {
+  checkPositiveInteger(label, 'timeoutMs', config.timeoutMs);
+  checkPositiveInteger(label, 'maxConcurrency', config.maxConcurrency);
+  for (const scope of config.scopes ?? []) {
+    if (!SCOPE.test(scope)) throw new TypeError(`${label}: ${JSON.stringify(scope)} is not a scope of OAuth`);
+  }
+  for (const key of Object.keys(config._meta ?? {})) {
+    if (!isMetaKey(key)) throw new TypeError(`${label}: ${JSON.stringify(key)} is not a key that _meta may have`);
+  }
+  for (const { src } of config.icons ?? []) {
+    if (!/^(?:https?|data):/i.test(src)) throw new TypeError(`${label}: an icon is an http(s) or data URI, not "${src}"`);
+  }
 }

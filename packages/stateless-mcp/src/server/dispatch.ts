@@ -23,6 +23,7 @@ import {
 } from '../protocol/methods.ts';
 import type { CacheHints, McpResult } from '../protocol/result.ts';
 import { shareJson } from '../protocol/shared-json.ts';
+import { hasScopes } from './access.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './complete.ts';
 import { decodeCursor } from './cursor.ts';
@@ -98,7 +99,8 @@ function makeOperations(parts: ServerParts): readonly Operation[] {
   const resourceOptions = listOptions(parts, LIST_RESOURCES, 'resources');
   const resourcePages = new ListPages(resources, resourceOptions);
   const subscriptions = new Subscriptions(parts.bus, parts.subscriptionLimits, capabilities, async (uri, exchange) => {
-    return (await findResource(parts, uri, exchange)) !== undefined;
+    const found = await findResource(parts, uri, exchange);
+    return found !== undefined && hasScopes(found.definition, exchange);
   });
   return [
     { row: DISCOVER, run: discoverer(parts) },
@@ -121,7 +123,7 @@ function makeOperations(parts: ServerParts): readonly Operation[] {
 }
 
 function listOptions(parts: ServerParts, row: MethodRow, name: ListName): ListOptions {
-  return { row, pageSize: parts.pageSize, cacheHints: parts.hintsOf(name), meta: parts.resultMeta };
+  return { row: { ...row, pages: name }, pageSize: parts.pageSize, cacheHints: parts.hintsOf(name), meta: parts.resultMeta };
 }
 
 function lister<Kind extends Definition>(registry: Registry<Kind>, options: ListOptions): Operation['run'] {
@@ -154,7 +156,9 @@ function discoverer({ capabilities, instructions, resultMeta, hintsOf }: ServerP
         },
         resultMeta,
       );
-      kept = { advertised, versions, result: shareJson(result, JSON.stringify(result)) };
+      // A copy, because settings of extensions and the server's description belong to whoever passed them.
+      const json = JSON.stringify(result);
+      kept = { advertised, versions, result: shareJson(JSON.parse(json) as DiscoverResult, json) };
     }
     return kept.result;
   };

@@ -3,7 +3,8 @@ import type { Exchange, McpRequest } from '../protocol/handler.ts';
 import type { GetPromptResult } from '../protocol/prompts.ts';
 import { formatIssues } from '../schema/schema-issue.ts';
 import { checkAccess, isVisible } from './access.ts';
-import { invalidParams, isObject, objectParameter, stringParameter } from './invalid-params.ts';
+import { invalidParams, objectParameter, stringParameter } from './invalid-params.ts';
+import { isObject } from '../protocol/json.ts';
 import type { PromptDefinition, PromptResult } from './prompt.ts';
 import type { Registry } from './registry.ts';
 import { runHandler } from './run-handler.ts';
@@ -27,7 +28,7 @@ export async function getPrompt(
   if (validated !== undefined && 'issues' in validated) {
     throw invalidParams(`arguments of ${prompt.label}: ${formatIssues(validated.issues, prompt.input?.json)}`);
   }
-  const outcome = await runHandler(prompt, request, exchange, false, (context) =>
+  const outcome = await runHandler(prompt, request, exchange, (context) =>
     prompt.handler(validated?.value ?? {}, context),
   );
   return toGetPromptResult(prompt, outcome);

@@ -1,5 +1,6 @@
 import { INVALID_PARAMS } from '../protocol/error-codes.ts';
 import { McpError } from '../protocol/errors.ts';
+import { isObject } from '../protocol/json.ts';
 import type { RequestParams } from '../protocol/result.ts';
 
 export function invalidParams(reason: string): McpError {
@@ -19,8 +20,4 @@ export function objectParameter(params: RequestParams, name: string): Readonly<R
   if (value === undefined) return {};
   if (!isObject(value)) throw invalidParams(`params.${name} must be an object`);
   return value;
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -10,7 +10,7 @@ import type { Registry } from './registry.ts';
 
 /** What all pages of a list have in common. */
 export interface ListOptions {
-  readonly row: MethodRow;
+  readonly row: MethodRow & { readonly pages: string };
   readonly pageSize: number | undefined;
   readonly cacheHints: CacheHints;
   /** Of every result: who serves it. */
@@ -19,6 +19,9 @@ export interface ListOptions {
 
 /** Callers with the same visible definitions share pages; more different sets than this start over. */
 const MAX_VISIBLE_SETS = 64;
+
+/** Pages that are kept beside those of a client that walks the list. */
+const SPARE_PAGES = 8;
 
 /** The definitions that one set of callers may see, and the pages made of them so far. */
 interface VisibleSet<Kind extends Definition> {
@@ -91,7 +94,8 @@ export class ListPages<Kind extends Definition> {
         definitions,
         isLast || last === undefined ? undefined : { after: last.key },
       );
-      // Bounded by the number of definitions: a page starts behind one of them.
+      // A client can name any key as the start of a page, so that there could be one for each.
+      if (set.pages.size > set.definitions.length / (this.#options.pageSize ?? 1) + SPARE_PAGES) set.pages.clear();
       set.pages.set(start, page);
     }
     return page;
@@ -100,7 +104,7 @@ export class ListPages<Kind extends Definition> {
 
 /** A list result. Provider pages are made anew each time; registered definitions are shared, see below. */
 export function listResult(options: ListOptions, entries: readonly object[], next: Position | undefined): McpResult {
-  return { resultType: 'complete', [memberOf(options)]: entries, ...membersBeside(options, next) };
+  return { resultType: 'complete', [options.row.pages]: entries, ...membersBeside(options, next) };
 }
 
 /** The same for definitions that have their JSON already: their texts are joined, not made again. */
@@ -112,12 +116,8 @@ function sharedListResult(
   const entries = definitions.map(({ advertised }) => advertised);
   const texts = definitions.map(({ json }) => json);
   const beside = JSON.stringify(membersBeside(options, next)).slice(1);
-  const json = `{"resultType":"complete",${JSON.stringify(memberOf(options))}:[${texts.join(',')}],${beside}`;
+  const json = `{"resultType":"complete",${JSON.stringify(options.row.pages)}:[${texts.join(',')}],${beside}`;
   return shareJson(listResult(options, entries, next), json);
-}
-
-function memberOf({ row }: ListOptions): string {
-  return row.pages ?? 'entries';
 }
 
 function membersBeside({ row, cacheHints, meta }: ListOptions, next: Position | undefined): object {

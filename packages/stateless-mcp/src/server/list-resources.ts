@@ -1,8 +1,9 @@
 import type { Exchange, McpRequest } from '../protocol/handler.ts';
 import type { McpResult } from '../protocol/result.ts';
-import { isVisible } from './access.ts';
+import { hasScopes, isVisible } from './access.ts';
 import { decodeCursor, type Position } from './cursor.ts';
-import { invalidParams, isObject } from './invalid-params.ts';
+import { invalidParams } from './invalid-params.ts';
+import { isObject } from '../protocol/json.ts';
 import { type ListOptions, type ListPages, listResult } from './list-pages.ts';
 import type { ResourceRegistries } from './read-resource.ts';
 import type { Registry } from './registry.ts';
@@ -28,7 +29,7 @@ export async function listResources(
   if (position === undefined || 'after' in position) {
     const slice = await pages.slice(position?.after, exchange);
     if (!slice.isLast || providers.length === 0) return slice.result();
-    entries.push(...slice.definitions.map(({ advertised }) => advertised));
+    for (const { advertised } of slice.definitions) entries.push(advertised);
     next = { provider: providers[0]?.key ?? '', cursor: undefined };
   } else {
     next = position;
@@ -54,7 +55,9 @@ async function providersFor(
   templates: Registry<TemplateDefinition>,
   exchange: Exchange,
 ): Promise<readonly TemplateDefinition[]> {
-  const withList = templates.sorted().filter(({ template }) => template.options.list !== undefined);
+  const withList = templates
+    .sorted()
+    .filter((definition) => definition.template.options.list !== undefined && hasScopes(definition, exchange));
   const visible = await Promise.all(withList.map(async (definition) => isVisible(definition, exchange)));
   return withList.filter((_, index) => visible[index]);
 }
@@ -67,8 +70,12 @@ async function askProvider(
   exchange: Exchange,
 ): Promise<ResourcePage> {
   const isPublic = cacheHints.cacheScope === 'public';
-  const page: unknown = await runHandler(definition, request, exchange, isPublic, (context) =>
-    definition.template.options.list?.({ cursor, pageSize }, context),
+  const page: unknown = await runHandler(
+    definition,
+    request,
+    exchange,
+    (context) => definition.template.options.list?.({ cursor, pageSize }, context),
+    { isPublic, isAside: true },
   );
   if (isResourcePage(page)) return page;
   throw new TypeError(

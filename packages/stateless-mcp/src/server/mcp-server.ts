@@ -7,6 +7,8 @@ import type { JsonObject } from '../protocol/json.ts';
 import { consoleLogger, type Logger } from '../protocol/logger.ts';
 import { isExtensionId, SERVER_INFO_META_KEY } from '../protocol/meta.ts';
 import { type MethodTable, METHODS } from '../protocol/methods.ts';
+import { checkPositiveInteger } from '../protocol/option-checks.ts';
+import { deepFreeze } from '../protocol/shared-json.ts';
 import type { CacheHints } from '../protocol/result.ts';
 import type { SchemaSource } from '../schema/schema-source.ts';
 import type { SchemaValidator } from '../schema/schema-validator.ts';
@@ -132,7 +134,7 @@ export class McpServer implements McpEndpoint {
       resourceUpdated: (uri, { within } = {}) =>
         bus.publish({ key: resourceKey(uri), ...(within && { within: within.map(resourceKey) }) }),
     };
-    const serverInfo = Object.freeze({ [SERVER_INFO_META_KEY]: info });
+    const serverInfo = deepFreeze({ [SERVER_INFO_META_KEY]: structuredClone(info) });
     this.handler = makeHandler({
       tools: this.#tools,
       prompts: this.#prompts,
@@ -249,10 +251,7 @@ function checkOptions(info: Implementation, options: McpServerOptions): void {
     throw new TypeError('McpServer: info must have a name and a version');
   }
   for (const option of ['pageSize', 'maxSubscriptions', 'maxSubscriptionAgeMs'] as const) {
-    const value = options[option];
-    if (value !== undefined && !(Number.isInteger(value) && value > 0)) {
-      throw new RangeError(`McpServer: ${option} must be a positive integer, not ${String(value)}`);
-    }
+    checkPositiveInteger('McpServer', option, options[option]);
   }
   for (const id of Object.keys(options.capabilities?.extensions ?? {})) {
     if (!isExtensionId(id)) {

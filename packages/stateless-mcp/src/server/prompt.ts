@@ -5,7 +5,7 @@ import { describeArguments } from '../schema/prompt-arguments.ts';
 import type { ArgumentsOf, SchemaSource } from '../schema/schema-source.ts';
 import type { SchemaValidator } from '../schema/schema-validator.ts';
 import type { Completer } from './completer.ts';
-import { advertise, checkConfig, type Definition, type DefinitionConfig } from './definition.ts';
+import { define, type Definition, type DefinitionConfig } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** How a prompt is declared. */
@@ -46,7 +46,6 @@ export function compilePrompt(
 ): PromptDefinition {
   const label = `prompt "${name}"`;
   if (name === '') throw new TypeError(`${label} needs a name`);
-  checkConfig(label, config);
   const input = config.argsSchema && compileInputSchema(config.argsSchema, { where: `${label} argsSchema`, validator });
   const promptArguments = input === undefined ? [] : describeArguments(input.json);
   const argumentNames = promptArguments.map((argument) => argument.name);
@@ -59,5 +58,5 @@ export function compilePrompt(
     name,
     ...(promptArguments.length > 0 && { arguments: promptArguments }),
   };
-  return { key: name, label, ...advertise(entry, config), config, input, argumentNames, handler };
+  return { ...define(name, label, entry, config), config, input, argumentNames, handler };
 }

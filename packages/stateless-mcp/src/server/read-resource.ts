@@ -4,7 +4,8 @@ import type { ReadResourceResult } from '../protocol/resources.ts';
 import { checkAccess, isVisible } from './access.ts';
 import { encodeBase64 } from './base64.ts';
 import { checkCacheHints, NO_CACHE } from './cache-hints.ts';
-import { isObject, stringParameter } from './invalid-params.ts';
+import { stringParameter } from './invalid-params.ts';
+import { isObject } from '../protocol/json.ts';
 import type { Registry } from './registry.ts';
 import type { RequestContext } from './request-context.ts';
 import type { ResourceConfig, ResourceDefinition, ResourceResult, ResourceReturn } from './resource.ts';
@@ -29,9 +30,9 @@ export async function findResource(
   exchange: Exchange,
 ): Promise<FoundResource | undefined> {
   const resource = resources.find(uri);
-  if (resource !== undefined) {
-    // A hidden resource is not to be found through a template either.
-    if (!(await isVisible(resource, exchange))) return undefined;
+  // What is hidden or disabled is not to be found through a template either.
+  if (resources.has(uri)) {
+    if (resource === undefined || !(await isVisible(resource, exchange))) return undefined;
     return { definition: resource, read: (context) => resource.read(uri, context) };
   }
   for (const template of templates) {
@@ -54,14 +55,14 @@ export async function readResource(
   const { definition, read } = found;
   checkAccess(definition, request, exchange);
   const isPublic = definition.config.cacheHints?.cacheScope === 'public';
-  const outcome = await runHandler(definition, request, exchange, isPublic, read);
+  const outcome = await runHandler(definition, request, exchange, read, { isPublic });
   return toReadResourceResult(uri, definition.label, definition.config, outcome, request);
 }
 
 function toReadResourceResult(
   uri: string,
   label: string,
-  { mimeType, cacheHints }: ResourceConfig,
+  { mimeType, cacheHints, visible, scopes }: ResourceConfig,
   outcome: unknown,
   request: McpRequest,
 ): ReadResourceResult {
@@ -77,7 +78,11 @@ function toReadResourceResult(
   if (result === undefined) {
     throw new TypeError(`${label} returned neither a string, nor bytes, nor a result with "contents"`);
   }
-  const hints = checkCacheHints(label, { ...cacheHints, ...definedHints(result) }, undefined);
+  const hints = checkCacheHints(label, { ...cacheHints, ...definedHints(result) }, visible ?? scopes);
+  if (hints.cacheScope === 'public' && cacheHints?.cacheScope !== 'public') {
+    // Only a declared handler was kept from looking at its caller.
+    throw new TypeError(`${label}: cacheScope 'public' must be declared in its config`);
+  }
   return { resultType: 'complete', ...result, ...(isRetry(request) ? NO_CACHE : hints) };
 }
 

@@ -59,13 +59,14 @@ export class Registry<Kind extends Definition> {
     handler: Handler,
     compile: (config: Config, handler: Handler) => Kind,
   ): Registration<Config, Handler> {
-    const definition = compile(config, handler);
+    // What the caller does with its object afterwards changes nothing here.
+    const current = { config: { ...config }, handler };
+    const definition = compile(current.config, handler);
     const { key, label } = definition;
     if (this.#entries.has(key)) throw new TypeError(`${label} is registered already; update or remove that one`);
     const entry: Entry<Kind> = { definition, enabled: true };
     this.#entries.set(key, entry);
     this.#changed();
-    const current = { config, handler };
 
     const setEnabled = (enabled: boolean): void => {
       if (entry.enabled === enabled) return;
@@ -79,7 +80,8 @@ export class Registry<Kind extends Definition> {
       },
       update: (changes, newHandler = current.handler) => {
         const newConfig = { ...current.config, ...changes };
-        entry.definition = compile(newConfig, newHandler);
+        // Who runs already goes on counting.
+        entry.definition = { ...compile(newConfig, newHandler), load: entry.definition.load };
         current.config = newConfig;
         current.handler = newHandler;
         this.#changed(entry);

@@ -91,6 +91,7 @@ export class HandlerContext implements RequestContext {
   }
 
   get meta(): RequestMeta {
+    this.#refuseIfPublic('meta');
     return this.#request.params._meta;
   }
 
@@ -99,27 +100,29 @@ export class HandlerContext implements RequestContext {
   }
 
   get client(): ClientDescription {
+    this.#refuseIfPublic('client');
+    const { _meta } = this.#request.params;
     return {
-      capabilities: this.meta[CLIENT_CAPABILITIES_META_KEY],
-      info: readImplementation(this.meta[CLIENT_INFO_META_KEY]),
+      capabilities: _meta[CLIENT_CAPABILITIES_META_KEY],
+      info: readImplementation(_meta[CLIENT_INFO_META_KEY]),
     };
   }
 
   get progress(): RequestContext['progress'] {
     return (progress, total, message) => {
-      // NaN is no progress either.
-      if (this.#over || !this.#exchange.wantsProgress || !(progress > this.#lastProgress)) return undefined;
+      if (this.#over || !this.#exchange.wantsProgress) return undefined;
+      if (!Number.isFinite(progress) || progress <= this.#lastProgress) return undefined;
       this.#lastProgress = progress;
-      const params = { progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
+      const params = { progress, ...(Number.isFinite(total) && { total }), ...(message !== undefined && { message }) };
       return this.#exchange.notify({ method: 'notifications/progress', params });
     };
   }
 
   get log(): RequestContext['log'] {
     return (level, data, logger) => {
-      const wanted = this.meta[LOG_LEVEL_META_KEY];
+      const wanted = this.#request.params._meta[LOG_LEVEL_META_KEY];
       if (this.#over || wanted === undefined || !atLeast(level, wanted)) return undefined;
-      const params = { level, ...(logger !== undefined && { logger }), data };
+      const params = { level, ...(logger !== undefined && { logger }), data: data ?? null };
       return this.#exchange.notify({ method: 'notifications/message', params });
     };
   }

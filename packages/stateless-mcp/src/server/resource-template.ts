@@ -1,7 +1,7 @@
 import type { Resource } from '../protocol/resources.ts';
 import { checkCacheHints } from './cache-hints.ts';
 import type { Completer } from './completer.ts';
-import { advertise, checkConfig, type Definition } from './definition.ts';
+import { define, type Definition } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 import type { ResourceConfig, ResourceReturn } from './resource.ts';
 import { parseUriTemplate, type UriTemplate, type UriVariables } from './uri-template.ts';
@@ -89,15 +89,16 @@ export function compileTemplate(
   const label = `resource template "${uriTemplate}"`;
   if (name === '') throw new TypeError(`${label} needs a name`);
   if (config.size !== undefined) throw new TypeError(`${label}: size is for single resources`);
-  checkConfig(label, config);
   checkCacheHints(label, config.cacheHints, config.visible ?? config.scopes);
   const { mimeType, annotations } = config;
   const entry = { uriTemplate, name, mimeType, annotations };
-  return { key: uriTemplate, label, ...advertise(entry, config), config, template, read };
+  return { ...define(uriTemplate, label, entry, config), config, template, read };
 }
 
 /** The values for which the template stands for the URI, if it does and its guard agrees. */
 export function matchTemplate({ template }: TemplateDefinition, uri: string): UriVariables | undefined {
   const variables = template.uriTemplate.match(uri);
-  return variables === undefined || template.options.guard?.(variables) === false ? undefined : variables;
+  if (variables === undefined || template.options.guard === undefined) return variables;
+  // Nothing but `true` lets a value in: not a promise, not what a forgotten `return` gives.
+  return template.options.guard(variables) === true ? variables : undefined;
 }

@@ -2,7 +2,7 @@ import type { Annotations, ResourceContents } from '../protocol/content.ts';
 import type { CacheHints } from '../protocol/result.ts';
 import type { Meta } from '../protocol/meta.ts';
 import { checkCacheHints } from './cache-hints.ts';
-import { advertise, checkConfig, type Definition, type DefinitionConfig } from './definition.ts';
+import { define, type Definition, type DefinitionConfig } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** How a resource, or all resources of a template, are declared. */
@@ -40,8 +40,10 @@ export function compileResource(
 ): ResourceDefinition {
   const label = `resource "${uri}"`;
   if (name === '' || !URL.canParse(uri)) throw new TypeError(`${label} needs a name and an absolute URI`);
-  checkConfig(label, config);
   checkCacheHints(label, config.cacheHints, config.visible ?? config.scopes);
   const { mimeType, annotations, size } = config;
-  return { key: uri, label, ...advertise({ uri, name, mimeType, annotations, size }, config), config, read };
+  if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0)) {
+    throw new RangeError(`${label}: size must be an integer of bytes from 0, not ${String(size)}`);
+  }
+  return { ...define(uri, label, { uri, name, mimeType, annotations, size }, config), config, read };
 }

@@ -1,3 +1,4 @@
+import { deferred } from '../protocol/deferred.ts';
 import { INTERNAL_ERROR } from '../protocol/error-codes.ts';
 import { McpError } from '../protocol/errors.ts';
 import type { Exchange, McpRequest } from '../protocol/handler.ts';
@@ -11,7 +12,13 @@ export class HandlerTimeoutError extends McpError {
   }
 }
 
-const running = new WeakMap<Definition, number>();
+/** How a handler is run, where it is not the definition's main one for private results. */
+export interface RunOptions {
+  /** The result is declared to be the same for everybody, so that nothing may depend on the caller. */
+  readonly isPublic?: boolean;
+  /** Completion and listing do not take a place of those that `maxConcurrency` counts. */
+  readonly isAside?: boolean;
+}
 
 /**
  * Runs a handler within the limits of its definition. However it settles, its context is closed afterwards: what the
@@ -23,10 +30,11 @@ export async function runHandler<Outcome>(
   definition: Definition,
   request: McpRequest,
   exchange: Exchange,
-  isPublic: boolean,
   handler: (context: RequestContext) => Outcome | Promise<Outcome>,
+  { isPublic = false, isAside = false }: RunOptions = {},
 ): Promise<Outcome> {
-  const { timeoutMs, maxConcurrency } = definition.config;
+  const { timeoutMs } = definition.config;
+  const maxConcurrency = isAside ? undefined : definition.config.maxConcurrency;
   if (timeoutMs === undefined && maxConcurrency === undefined) {
     const context = new HandlerContext(request, exchange, undefined, isPublic);
     try {
@@ -49,15 +57,16 @@ export async function runHandler<Outcome>(
 }
 
 /** Counts a handler in; what is returned counts it out. */
-function enter(definition: Definition, maxConcurrency: number): () => void {
-  const count = running.get(definition) ?? 0;
-  if (count >= maxConcurrency) {
-    throw new McpError(503, `${definition.label} is busy: its limit is ${maxConcurrency} at once (maxConcurrency)`, {
+function enter({ label, load }: Definition, maxConcurrency: number): () => void {
+  if (load.running >= maxConcurrency) {
+    throw new McpError(503, `${label} is busy: its limit is ${maxConcurrency} at once (maxConcurrency)`, {
       headers: { 'Retry-After': '1' },
     });
   }
-  running.set(definition, count + 1);
-  return () => running.set(definition, (running.get(definition) ?? 1) - 1);
+  load.running += 1;
+  return () => {
+    load.running -= 1;
+  };
 }
 
 class Deadline {
@@ -69,7 +78,7 @@ class Deadline {
   constructor(definition: Definition, timeoutMs: number, signal: AbortSignal) {
     const controller = new AbortController();
     this.signal = AbortSignal.any([signal, controller.signal]);
-    const { promise, reject } = withReject();
+    const { promise, reject } = deferred<never>();
     this.expired = promise;
     this.#timer = setTimeout(() => {
       const error = new HandlerTimeoutError(definition);
@@ -81,12 +90,4 @@ class Deadline {
   clear(): void {
     clearTimeout(this.#timer);
   }
-}
-
-function withReject(): { readonly promise: Promise<never>; readonly reject: (reason: Error) => void } {
-  let reject!: (reason: Error) => void;
-  const promise = new Promise<never>((_, fail) => {
-    reject = fail;
-  });
-  return { promise, reject };
 }

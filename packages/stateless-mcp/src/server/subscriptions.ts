@@ -2,10 +2,12 @@ import type { ChangeBus, ChangeEvent } from '../bus/change-bus.ts';
 import { McpError } from '../protocol/errors.ts';
 import type { Exchange, McpRequest } from '../protocol/handler.ts';
 import type { McpNotification } from '../protocol/notifications.ts';
+import { MAX_TIMER_MS } from '../protocol/option-checks.ts';
 import { shareJson } from '../protocol/shared-json.ts';
 import type { SubscriptionFilter, SubscriptionsListenResult } from '../protocol/subscriptions.ts';
 import type { ServerCapabilities } from '../protocol/capabilities.ts';
-import { invalidParams, isObject } from './invalid-params.ts';
+import { invalidParams } from './invalid-params.ts';
+import { isObject } from '../protocol/json.ts';
 
 /** Whether this caller may subscribe to a resource. */
 export type MaySubscribe = (uri: string, exchange: Exchange) => Promise<boolean>;
@@ -19,6 +21,7 @@ export interface SubscriptionLimits {
 }
 
 const MAX_URIS_PER_STREAM = 1000;
+const MAX_URI_CHARACTERS_PER_STREAM = 128 * 1024;
 
 /** Filter keys of list changes, with the event and the capability behind them. */
 const LIST_CHANGES = [
@@ -38,7 +41,10 @@ export class Subscriptions {
   readonly #limits: SubscriptionLimits;
   readonly #maySubscribe: MaySubscribe;
   readonly #capabilities: () => ServerCapabilities;
+  readonly #bus: ChangeBus;
   #open = 0;
+  /** Attached to the bus only while somebody listens: a server without listeners leaves nothing behind. */
+  #detach: (() => void) | undefined;
 
   constructor(
     bus: ChangeBus,
@@ -49,7 +55,7 @@ export class Subscriptions {
     this.#limits = limits;
     this.#capabilities = capabilities;
     this.#maySubscribe = maySubscribe;
-    bus.subscribe((event) => this.#deliver(event));
+    this.#bus = bus;
   }
 
   /**
@@ -60,15 +66,13 @@ export class Subscriptions {
     const { notifications } = request.params;
     if (!isObject(notifications)) throw invalidParams('params.notifications must be an object');
     checkFilter(notifications);
+    this.#checkRoom();
     const honoured = await this.#honoured(notifications, exchange);
-    if (this.#open >= this.#limits.maxSubscriptions) {
-      throw new McpError(503, `All ${this.#limits.maxSubscriptions} subscriptions of this server are taken`, {
-        headers: { 'Retry-After': '30' },
-      });
-    }
+    this.#checkRoom();
     const keys = eventKeys(honoured);
     const stream = new Stream(exchange, this.#limits.maxAgeMs);
     this.#open += 1;
+    this.#detach ??= this.#bus.subscribe((event) => this.#deliver(event));
     for (const key of keys) this.#add(key, stream);
     try {
       await exchange.notify({
@@ -81,8 +85,20 @@ export class Subscriptions {
       stream.end();
       this.#open -= 1;
       for (const key of keys) this.#remove(key, stream);
+      if (this.#open === 0) {
+        this.#detach?.();
+        this.#detach = undefined;
+      }
     }
     return { resultType: 'complete' };
+  }
+
+  #checkRoom(): void {
+    const { maxSubscriptions } = this.#limits;
+    if (this.#open < maxSubscriptions) return;
+    throw new McpError(503, `All ${maxSubscriptions} subscriptions of this server are taken (maxSubscriptions)`, {
+      headers: { 'Retry-After': '30' },
+    });
   }
 
   async #honoured(wanted: SubscriptionFilter, exchange: Exchange): Promise<SubscriptionFilter> {
@@ -134,8 +150,10 @@ function checkFilter(wanted: Readonly<Record<string, unknown>>): asserts wanted 
   if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === 'string')) {
     throw invalidParams('params.notifications.resourceSubscriptions must be a list of URIs');
   }
-  if (uris.length > MAX_URIS_PER_STREAM) {
-    throw invalidParams(`params.notifications.resourceSubscriptions may have ${MAX_URIS_PER_STREAM} URIs at most`);
+  if (uris.length > MAX_URIS_PER_STREAM || uris.join('').length > MAX_URI_CHARACTERS_PER_STREAM) {
+    throw invalidParams(
+      `params.notifications.resourceSubscriptions may have ${MAX_URIS_PER_STREAM} URIs and ${MAX_URI_CHARACTERS_PER_STREAM} characters at most`,
+    );
   }
 }
 
@@ -170,7 +188,7 @@ class Stream {
       if (ending.aborted) this.#ended = true;
       else ending.addEventListener('abort', this.#onEnd, { once: true });
     }
-    const age = Math.min(maxAgeMs ?? Infinity, (auth?.expiresAt ?? Infinity) - Date.now());
+    const age = Math.min(maxAgeMs ?? Infinity, (auth?.expiresAt ?? Infinity) * 1000 - Date.now());
     if (Number.isFinite(age)) this.#timer = setTimeout(this.#onEnd, Math.max(0, Math.min(age, MAX_TIMER_MS)));
   }
 
@@ -203,6 +221,3 @@ class Stream {
     this.#wake();
   }
 }
-
-/** What a timer can wait for at most; a stream that old is ended and opened again. */
-const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -5,7 +5,7 @@ import type { Tool, ToolAnnotations } from '../protocol/tools.ts';
 import { type CompiledSchema, compileInputSchema, compileOutputSchema } from '../schema/compiled-schema.ts';
 import type { SchemaValidator } from '../schema/schema-validator.ts';
 import type { ArgumentsOf, ResultOf, SchemaSource } from '../schema/schema-source.ts';
-import { advertise, checkConfig, type Definition, type DefinitionConfig } from './definition.ts';
+import { define, type Definition, type DefinitionConfig } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** How a tool is declared. */
@@ -32,8 +32,9 @@ export interface ToolResult {
 }
 
 /**
- * Does the work of a tool. A string becomes a text, a {@link ToolResult} is sent as it is, and with an `outputSchema`
- * any other value becomes `structuredContent` and its JSON the text.
+ * Does the work of a tool. Without an `outputSchema`, a string becomes a text and a {@link ToolResult} is sent as it is.
+ * With one, what is returned becomes `structuredContent` and its JSON the text, unless it is a whole result that says so
+ * by `structuredContent` or `isError`.
  */
 export type ToolHandler<Input extends SchemaSource | undefined, Output extends SchemaSource | undefined> = (
   input: Input extends SchemaSource ? ArgumentsOf<Input> : Readonly<Record<string, never>>,
@@ -42,9 +43,8 @@ export type ToolHandler<Input extends SchemaSource | undefined, Output extends S
 
 /** What the handler of a tool may return. */
 export type ToolReturn<Output extends SchemaSource | undefined> =
-  | string
   | ToolResult
-  | (Output extends SchemaSource ? ResultOf<Output> : never);
+  | (Output extends SchemaSource ? ResultOf<Output> : string);
 
 export interface ToolDefinition extends Definition {
   readonly input: CompiledSchema;
@@ -68,7 +68,6 @@ export function compileTool(
   if (name.length === 0 || name.length > MAX_NAME_LENGTH) {
     throw new RangeError(`${label}: a name has 1 to ${MAX_NAME_LENGTH} characters`);
   }
-  checkConfig(label, config);
   const input = compileInputSchema(config.inputSchema ?? NO_ARGUMENTS, { where: `${label} inputSchema`, validator });
   const output =
     config.outputSchema && compileOutputSchema(config.outputSchema, { where: `${label} outputSchema`, validator });
@@ -81,9 +80,7 @@ export function compileTool(
     ...(config.annotations && { annotations: config.annotations }),
   };
   return {
-    key: name,
-    label,
-    ...advertise(entry, config),
+    ...define(name, label, entry, config),
     config,
     input,
     output,

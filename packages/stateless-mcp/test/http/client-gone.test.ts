@@ -117,7 +117,9 @@ describe('a client that leaves', () => {
     settle();
     await sleep(20);
     console.log('fault: handler settled after its client had left');
-    expect(exchange.notify({ method: 'notifications/message', params: { level: 'info', data: 'late' } })).toBeUndefined();
+    expect(
+      exchange.notify({ method: 'notifications/message', params: { level: 'info', data: 'late' } }),
+    ).toBeUndefined();
     expect((await send(request('tools/list'))).status).toBe(200);
   });
 
@@ -159,7 +161,7 @@ describe('a client that closes its sending side', () => {
     const { signal } = await within(started, 2000);
     const took = await elapsed(aborted(signal), 1000);
     console.log(`fault: FIN behind the request of a long call, aborted after ${took.toFixed(1)} ms`);
-    await within(client.closed, 1000);
+    await within(client.ended, 1000);
     expect(await elapsed(listener.drain({ graceMs: 5000 }), 1000)).toBeLessThan(100);
   });
 
@@ -172,7 +174,7 @@ describe('a client that closes its sending side', () => {
     const message = request('tools/list');
     const client = await connect();
     client.socket.end(requestHead(message, 5000) + JSON.stringify(message).slice(0, 50));
-    await within(client.closed, 2000);
+    await within(client.ended, 2000);
     console.log('fault: FIN after 50 bytes of 5000');
     expect(calls).toBe(0);
     expect(await elapsed(listener.drain({ graceMs: 5000 }), 1000)).toBeLessThan(100);

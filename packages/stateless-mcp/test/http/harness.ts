@@ -42,6 +42,22 @@ export function requestText(message: unknown, parts: RequestParts = {}): string 
   return `${method} ${target} HTTP/${httpVersion}\r\n${all}\r\n${body}`;
 }
 
+/** The same headers for a Fetch request. */
+export function fetchHeaders(message: unknown): Record<string, string> {
+  const entries = Object.entries(mirroredHeaders(message)).filter(([, value]) => typeof value === 'string');
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+/** A request as a conforming client sends it, for Fetch handlers. */
+export function fetchRequest(
+  message: unknown,
+  headers: Readonly<Record<string, string>> = {},
+  init: RequestInit = {},
+): Request {
+  const all = { ...fetchHeaders(message), ...headers };
+  return new Request('http://localhost/mcp', { method: 'POST', body: JSON.stringify(message), ...init, headers: all });
+}
+
 /** The head alone of a request whose body follows in pieces. */
 export function requestHead(message: unknown, length: number | 'chunked', parts: RequestParts = {}): string {
   const framing =
@@ -71,7 +87,7 @@ export async function serveNode(
 
 /** Any request listener on a free loopback port, until the test is over. */
 export async function listenOn(listener: RequestListener): Promise<number> {
-  const server = createServer((request, response) => void listener(request, response));
+  const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
@@ -124,8 +140,49 @@ export function deferred<Value = void>(): Deferred<Value> {
   return { promise, resolve };
 }
 
+/** Parks every request until it is told, or until its signal aborts. */
+export function parking(): {
+  readonly handler: McpHandler;
+  readonly started: Promise<void>;
+  readonly release: () => void;
+} {
+  const started = deferred();
+  const end = deferred();
+  return {
+    started: started.promise,
+    release: () => end.resolve(),
+    handler: async (_request, { signal }) => {
+      started.resolve();
+      await new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve());
+        void end.promise.then(resolve);
+      });
+      return { ...DONE, aborted: signal.aborted };
+    },
+  };
+}
+
+/** Fills its channel, waits for room, until nobody reads any more. */
+export const floodUntilFull: McpHandler = async (_request, exchange) => {
+  const data = 'x'.repeat(64 * 1024);
+  for (;;) {
+    const full = exchange.notify({ method: 'notifications/message', params: { level: 'info', data } });
+    if (full !== undefined) await full;
+    if (exchange.signal.aborted) return DONE;
+  }
+};
+
 export function sleep(durationMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, durationMs));
+}
+
+/** Waits for what no event tells of. */
+export async function eventually(condition: () => boolean, limitMs = 3000): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`did not come true within ${limitMs} ms`);
+    await sleep(5);
+  }
 }
 
 /** Milliseconds that `promise` took. Fails if it takes longer than `limitMs`. */

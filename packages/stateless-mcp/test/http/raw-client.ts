@@ -13,12 +13,13 @@ export interface RawResponse {
 /** A client that does with its socket what no HTTP client would do. Every wait of it is bounded. */
 export class RawClient {
   readonly socket: Socket;
-  /** Resolves when the socket is closed, for whatever reason. */
-  readonly closed: Promise<void>;
+  /** Resolves when the server has ended its side, or the connection is gone. */
+  readonly ended: Promise<void>;
   #chunks: Buffer[] = [];
   #taken = 0;
   #isEnded = false;
   #wake: () => void = () => undefined;
+  #resolveEnded!: () => void;
 
   private constructor(socket: Socket) {
     this.socket = socket;
@@ -26,14 +27,10 @@ export class RawClient {
       this.#chunks.push(chunk);
       this.#wake();
     });
-    socket.on('end', () => this.#end());
-    socket.on('error', () => this.#end());
-    this.closed = new Promise((resolve) => {
-      socket.on('close', () => {
-        this.#end();
-        resolve();
-      });
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
     });
+    for (const event of ['end', 'error', 'close']) socket.on(event, () => this.#end());
   }
 
   static async connect(port: number): Promise<RawClient> {
@@ -83,6 +80,12 @@ export class RawClient {
     return taken;
   }
 
+  /** A whole chunked response, looked at once and not with every piece of it: for large ones. */
+  async largeResponse(timeoutMs = 10_000): Promise<RawResponse> {
+    await this.until(() => this.#chunks.at(-1)?.toString('latin1').endsWith('0\r\n\r\n') === true, timeoutMs);
+    return this.response();
+  }
+
   /** Waits until a condition about what has arrived holds, or nothing can arrive any more. */
   async until(condition: () => boolean, timeoutMs = 5000): Promise<void> {
     const deadline = performance.now() + timeoutMs;
@@ -109,6 +112,7 @@ export class RawClient {
 
   #end(): void {
     this.#isEnded = true;
+    this.#resolveEnded();
     this.#wake();
   }
 }
@@ -153,10 +157,11 @@ function parseResponse(bytes: Buffer, isEnded: boolean): { response: RawResponse
 
 function dechunk(bytes: Buffer, start: number): { body: Buffer; isComplete: boolean; end: number } {
   const parts: Buffer[] = [];
-  for (let at = start; ; ) {
+  for (let at = start; ;) {
     const lineEnd = bytes.indexOf('\r\n', at);
     const size = lineEnd < 0 ? Number.NaN : Number.parseInt(bytes.toString('latin1', at, lineEnd), 16);
-    if (size === 0 && bytes.length >= lineEnd + 4) return { body: Buffer.concat(parts), isComplete: true, end: lineEnd + 4 };
+    if (size === 0 && bytes.length >= lineEnd + 4)
+      return { body: Buffer.concat(parts), isComplete: true, end: lineEnd + 4 };
     const next = lineEnd + 2 + size + 2;
     if (!(size > 0) || bytes.length < next) return { body: Buffer.concat(parts), isComplete: false, end: bytes.length };
     parts.push(bytes.subarray(lineEnd + 2, next - 2));

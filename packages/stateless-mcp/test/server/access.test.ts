@@ -16,7 +16,11 @@ function serve(config: DefinitionConfig) {
   const server = new McpServer(info);
   const argsSchema = { type: 'object', properties: { a: { type: 'string' } } };
   server.registerTool('tool', config, ran('tool'));
-  server.registerPrompt('prompt', { ...config, argsSchema, complete: { a: () => [ran('completer')()] } }, ran('prompt'));
+  server.registerPrompt(
+    'prompt',
+    { ...config, argsSchema, complete: { a: () => [ran('completer')()] } },
+    ran('prompt'),
+  );
   server.registerResource('resource', 'one:///1', config, ran('resource'));
   const template = new ResourceTemplate('many:///{a}', { complete: { a: () => [ran('completer')()] } });
   server.registerResource('template', template, config, ran('template'));
@@ -36,34 +40,43 @@ const completions: readonly (readonly [method: string, params: Params])[] = [
 ];
 
 describeMatrix('scopes', (connect) => {
-  it.each([...uses, ...completions])('%s %j: without a credential 401, and the handler never runs', async (method, params) => {
-    const { server, runs } = serve({ scopes: ['notes:read', 'notes:write'] });
-    const { status, headers, message, isStream } = await (await connect(server)).request(method, params);
-    expect(runs).toEqual([]);
-    expect({ status, isStream, code: message.error?.code }).toEqual({ status: 401, isStream: false, code: 401 });
-    expect(headers.get('www-authenticate')).toBe('Bearer scope="notes:read notes:write"');
-  });
+  it.each([...uses, ...completions])(
+    '%s %j: without a credential 401, and the handler never runs',
+    async (method, params) => {
+      const { server, runs } = serve({ scopes: ['notes:read', 'notes:write'] });
+      const { status, headers, message, isStream } = await (await connect(server)).request(method, params);
+      expect(runs).toEqual([]);
+      expect({ status, isStream, code: message.error?.code }).toEqual({ status: 401, isStream: false, code: 401 });
+      expect(headers.get('www-authenticate')).toBe('Bearer scope="notes:read notes:write"');
+    },
+  );
 
-  it.each([...uses, ...completions])('%s %j: with too small a credential 403 that names what is needed', async (method, params) => {
-    const { server, runs } = serve({ scopes: ['notes:read', 'notes:write'] });
-    const client = await connect(server);
-    for (const scopes of [undefined, [], ['notes:read'], ['notes'], ['notes:read notes:write']]) {
-      const auth = { principal: 'bob', ...(scopes && { scopes }) };
-      const { status, headers, message } = await client.request(method, params, { auth });
-      expect({ status, code: message.error?.code }).toEqual({ status: 403, code: 403 });
-      expect(headers.get('www-authenticate')).toBe(
-        'Bearer error="insufficient_scope", scope="notes:read notes:write"',
-      );
-    }
-    expect(runs).toEqual([]);
-  });
+  it.each([...uses, ...completions])(
+    '%s %j: with too small a credential 403 that names what is needed',
+    async (method, params) => {
+      const { server, runs } = serve({ scopes: ['notes:read', 'notes:write'] });
+      const client = await connect(server);
+      for (const scopes of [undefined, [], ['notes:read'], ['notes'], ['notes:read notes:write']]) {
+        const auth = { principal: 'bob', ...(scopes && { scopes }) };
+        const { status, headers, message } = await client.request(method, params, { auth });
+        expect({ status, code: message.error?.code }).toEqual({ status: 403, code: 403 });
+        expect(headers.get('www-authenticate')).toBe(
+          'Bearer error="insufficient_scope", scope="notes:read notes:write"',
+        );
+      }
+      expect(runs).toEqual([]);
+    },
+  );
 
-  it.each([...uses, ...completions])('%s %j: with a credential that permits all of it, it works', async (method, params) => {
-    const { server, runs } = serve({ scopes: ['notes:read', 'notes:write'] });
-    const auth = { principal: 'alice', scopes: ['notes:write', 'other', 'notes:read'] };
-    await (await connect(server)).result(method, params, { auth });
-    expect(runs).toHaveLength(1);
-  });
+  it.each([...uses, ...completions])(
+    '%s %j: with a credential that permits all of it, it works',
+    async (method, params) => {
+      const { server, runs } = serve({ scopes: ['notes:read', 'notes:write'] });
+      const auth = { principal: 'alice', scopes: ['notes:write', 'other', 'notes:read'] };
+      await (await connect(server)).result(method, params, { auth });
+      expect(runs).toHaveLength(1);
+    },
+  );
 
   it('are looked at before the arguments are', async () => {
     const server = new McpServer(info);
@@ -103,7 +116,11 @@ const requirements: readonly {
     declared: { elicitation: { form: {} } },
     missing: { elicitation: { url: {} } },
   },
-  { requires: { elicitation: { form: {}, url: {} } }, declared: { elicitation: { url: {}, form: {} } }, missing: undefined },
+  {
+    requires: { elicitation: { form: {}, url: {} } },
+    declared: { elicitation: { url: {}, form: {} } },
+    missing: undefined,
+  },
   { requires: { sampling: {} }, declared: { elicitation: {} }, missing: { sampling: {} } },
   { requires: { sampling: { tools: {} } }, declared: { sampling: {} }, missing: { sampling: { tools: {} } } },
   { requires: { sampling: {} }, declared: { sampling: { tools: {} } }, missing: undefined },

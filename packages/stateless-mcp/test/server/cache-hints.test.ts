@@ -42,7 +42,9 @@ describeMatrix('cache hints', (connect) => {
   });
 
   it('one of the two can be set alone', async () => {
-    const client = await connect(serverWith({ cacheHints: { tools: { ttlMs: 5 }, prompts: { cacheScope: 'public' } } }));
+    const client = await connect(
+      serverWith({ cacheHints: { tools: { ttlMs: 5 }, prompts: { cacheScope: 'public' } } }),
+    );
     expect(await client.result('tools/list')).toMatchObject({ ttlMs: 5, cacheScope: 'private' });
     expect(await client.result('prompts/list')).toMatchObject({ ttlMs: 0, cacheScope: 'public' });
   });
@@ -69,15 +71,18 @@ describeMatrix('cache hints', (connect) => {
 });
 
 describeMatrix('public results', (connect) => {
-  it.each(['auth', 'http'] as const)('of a resource may not look at ctx.%s: an error that the log explains', async (member) => {
-    const logger = recordingLogger();
-    const server = new McpServer(info, { logger });
-    const config = { cacheHints: { cacheScope: 'public' } } as const;
-    server.registerResource('a', uri, config, (_uri, context) => `for ${String(context[member])}`);
-    const { code, message } = await (await connect(server)).error('resources/read', { uri });
-    expect(code).toBe(-32603);
-    expect(String(logger.byReference(referenceIn(message)).fields.error)).toContain(`ctx.${member}`);
-  });
+  it.each(['auth', 'http'] as const)(
+    'of a resource may not look at ctx.%s: an error that the log explains',
+    async (member) => {
+      const logger = recordingLogger();
+      const server = new McpServer(info, { logger });
+      const config = { cacheHints: { cacheScope: 'public' } } as const;
+      server.registerResource('a', uri, config, (_uri, context) => `for ${String(context[member])}`);
+      const { code, message } = await (await connect(server)).error('resources/read', { uri });
+      expect(code).toBe(-32603);
+      expect(String(logger.byReference(referenceIn(message)).fields.error)).toContain(`ctx.${member}`);
+    },
+  );
 
   it.each([{ visible: () => true }, { scopes: ['s'] }])(
     'a resource that not everybody may read (%o) cannot make its own result public',
@@ -132,23 +137,28 @@ describe('registration of public definitions', () => {
 
   it('allows scopes in a public list: they hide nothing', () => {
     const server = new McpServer(info, { cacheHints: { tools: { cacheScope: 'public' } } });
-    server.registerTool('a', { scopes: ['s'] }, () => '');
+    expect(server.registerTool('a', { scopes: ['s'] }, () => '').enabled).toBe(true);
   });
 
-  it.each([{ visible }, { scopes: ['s'] }])('refuses a resource that is public and depends on the caller (%o)', (config) => {
-    const server = new McpServer(info);
-    const all = { ...config, cacheHints: { cacheScope: 'public' } } as const;
-    const template = new ResourceTemplate('note:///{id}');
-    expect(() => server.registerResource('a', uri, all, () => '')).toThrow(/cacheScope 'public'/);
-    expect(() => server.registerResource('a', template, all, () => '')).toThrow(/cacheScope 'public'/);
-  });
+  it.each([{ visible }, { scopes: ['s'] }])(
+    'refuses a resource that is public and depends on the caller (%o)',
+    (config) => {
+      const server = new McpServer(info);
+      const all = { ...config, cacheHints: { cacheScope: 'public' } } as const;
+      const template = new ResourceTemplate('note:///{id}');
+      expect(() => server.registerResource('a', uri, all, () => '')).toThrow(/cacheScope 'public'/);
+      expect(() => server.registerResource('a', template, all, () => '')).toThrow(/cacheScope 'public'/);
+    },
+  );
 
   it.each([{ ttlMs: -1 }, { ttlMs: 0.5 }, { ttlMs: Infinity }, { ttlMs: '5' }, { cacheScope: 'shared' }])(
     'refuses hints that are not valid: %j',
     (hints) => {
       expect(() => new McpServer(info, { cacheHints: { tools: hints as object } })).toThrow(/cacheHints\.tools/);
       const server = new McpServer(info);
-      expect(() => server.registerResource('a', uri, { cacheHints: hints as object }, () => '')).toThrow(`resource "${uri}"`);
+      expect(() => server.registerResource('a', uri, { cacheHints: hints as object }, () => '')).toThrow(
+        `resource "${uri}"`,
+      );
     },
   );
 });

@@ -37,7 +37,10 @@ describeMatrix('completion', (connect) => {
 
   it('an argument without a completer has no suggestions', async () => {
     const { client } = await serve(connect);
-    const result = await client.result('completion/complete', { ref: prompt, argument: { name: 'country', value: '' } });
+    const result = await client.result('completion/complete', {
+      ref: prompt,
+      argument: { name: 'country', value: '' },
+    });
     expect(result.completion).toEqual({ values: [] });
   });
 
@@ -69,7 +72,8 @@ describeMatrix('completion', (connect) => {
       String(Object.getPrototypeOf(chosen)),
     ]);
     const complete = async (context: unknown) =>
-      (await client.result('completion/complete', { ref: prompt, argument: { name: 'city', value: '' }, context })).completion;
+      (await client.result('completion/complete', { ref: prompt, argument: { name: 'city', value: '' }, context }))
+        .completion;
     const without = ['undefined', 'null'];
     expect(await complete({ arguments: { country: 'Italy', days: 3 } })).toMatchObject({
       values: ['{"country":"Italy"}', ...without],
@@ -122,7 +126,10 @@ describeMatrix('completion', (connect) => {
     'what is no list of strings (%j) is −32603 and never sent',
     async (value) => {
       const { client, logger } = await serve(connect, () => value as unknown as readonly string[]);
-      const { message } = await client.request('completion/complete', { ref: prompt, argument: { name: 'city', value: '' } });
+      const { message } = await client.request('completion/complete', {
+        ref: prompt,
+        argument: { name: 'city', value: '' },
+      });
       expect(message.error?.code).toBe(-32603);
       expect(logger.entries).toHaveLength(1);
     },

@@ -167,7 +167,7 @@ describeMatrix('handles', (connect) => {
     const handle = server.registerTool('x', { title: 'Title', inputSchema }, ({ city }) => city);
     const client = await connect(server);
     const before = await client.result('tools/list');
-    expect(() => handle.update({ title: 'Other', inputSchema: {} })).toThrow(TypeError);
+    expect(() => handle.update({ title: 'Other', inputSchema: {} as never })).toThrow(TypeError);
     expect(() => handle.update({ timeoutMs: 0 })).toThrow(RangeError);
     expect(await client.result('tools/list')).toEqual(before);
     const call = { name: 'x', arguments: { city: 'Rome' } };
@@ -198,10 +198,10 @@ describeMatrix('handles', (connect) => {
     const server = new McpServer(info, announcing);
     const handle = server.registerTool('x', {}, (input) => JSON.stringify(input));
     const client = await connect(server);
-    handle.update({ inputSchema: z.object({ days: z.number().default(3) }) });
+    handle.update({ inputSchema: z.object({ days: z.number().default(3) }) as never });
     expect(JSON.stringify((await client.result('tools/list')).tools)).toContain('days');
     expect(await client.result('tools/call', { name: 'x' })).toMatchObject({ content: [{ text: '{"days":3}' }] });
-    handle.update({ inputSchema: undefined as never });
+    handle.update({ inputSchema: undefined });
     expect((await client.result('tools/call', { name: 'x', arguments: { days: 3 } })).isError).toBe(true);
   });
 });

@@ -126,7 +126,9 @@ describeMatrix('list providers of templates', (connect) => {
   });
 
   it('see who asks', async () => {
-    const list: ResourceListProvider = (_request, { auth }) => ({ resources: entries('a', auth?.principal ?? 'nobody') });
+    const list: ResourceListProvider = (_request, { auth }) => ({
+      resources: entries('a', auth?.principal ?? 'nobody'),
+    });
     const { client } = await serve(connect, { a: list });
     const list1 = await client.result('resources/list', {}, { auth: { principal: 'alice' } });
     const list2 = await client.result('resources/list');
@@ -176,7 +178,11 @@ describeMatrix('list providers of templates', (connect) => {
   it('a list that is public may not look at the caller: the answer is an error that the log explains', async () => {
     for (const member of ['auth', 'http'] as const) {
       const list: ResourceListProvider = (_request, context) => ({ resources: entries('a', String(context[member])) });
-      const { client, logger } = await serve(connect, { a: list }, { cacheHints: { resources: { cacheScope: 'public' } } });
+      const { client, logger } = await serve(
+        connect,
+        { a: list },
+        { cacheHints: { resources: { cacheScope: 'public' } } },
+      );
       const { code, message } = await client.error('resources/list', {}, { auth: { principal: 'alice' } });
       expect(code).toBe(-32603);
       const { error } = logger.byReference(referenceIn(message)).fields;

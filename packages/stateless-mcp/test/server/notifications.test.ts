@@ -67,9 +67,13 @@ describeMatrix('log messages', (connect) => {
   it('after the result nothing is sent', async () => {
     let late: (() => unknown) | undefined;
     const meta = { [LOG_LEVEL_META_KEY]: 'debug' };
-    const { notifications } = await run(connect, ({ log }) => {
-      late = () => log('info', 'late');
-    }, { meta });
+    const { notifications } = await run(
+      connect,
+      ({ log }) => {
+        late = () => log('info', 'late');
+      },
+      { meta },
+    );
     expect(late?.()).toBeUndefined();
     expect(notifications).toEqual([]);
   });
@@ -88,11 +92,11 @@ describeMatrix('progress', (connect) => {
         { meta: { progressToken } },
       );
       expect(notifications).toEqual(
-        [
-          { progress: 1, total: 3, message: 'first' },
-          { progress: 2, total: 3 },
-          { progress: 3 },
-        ].map((params) => ({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, ...params } })),
+        [{ progress: 1, total: 3, message: 'first' }, { progress: 2, total: 3 }, { progress: 3 }].map((params) => ({
+          jsonrpc: '2.0',
+          method: 'notifications/progress',
+          params: { progressToken, ...params },
+        })),
       );
     }
   });
@@ -136,10 +140,14 @@ describeMatrix('progress', (connect) => {
 
   it('META-20: after the result nothing is sent', async () => {
     let late: (() => unknown) | undefined;
-    const { notifications, message } = await run(connect, ({ progress }) => {
-      late = () => progress(99);
-      void progress(1);
-    }, wanting);
+    const { notifications, message } = await run(
+      connect,
+      ({ progress }) => {
+        late = () => progress(99);
+        void progress(1);
+      },
+      wanting,
+    );
     expect(late?.()).toBeUndefined();
     expect(notifications).toHaveLength(1);
     expect(message.result).toMatchObject({ content: [{ text: 'done' }] });
@@ -188,7 +196,9 @@ describeMatrix('progress', (connect) => {
     await Promise.all(
       Array.from({ length: 10 }, async (_, n) => {
         const answer = await client.request('tools/call', { name: 'work', arguments: { n } }, { ...wanting, id: 1 });
-        expect(answer.notifications.map(({ params }) => params?.message)).toEqual(Array.from({ length: 5 }, () => String(n)));
+        expect(answer.notifications.map(({ params }) => params?.message)).toEqual(
+          Array.from({ length: 5 }, () => String(n)),
+        );
       }),
     );
   });

@@ -6,7 +6,23 @@ import { describeMatrix, type MatrixClient } from '../matrix.ts';
 const info = { name: 'paging', version: '1.0.0' };
 
 /** Names whose order differs between code units, code points, locales and insertion. */
-const awkward = ['b', 'B', 'a', '10', '9', 'ä', 'z', '~', 'a b', 'é', 'e\u0301', '\uFF5E', '\u{1F600}', 'Ω', '__proto__'];
+const awkward = [
+  'b',
+  'B',
+  'a',
+  '10',
+  '9',
+  'ä',
+  'z',
+  '~',
+  'a b',
+  'é',
+  'e\u0301',
+  '\uFF5E',
+  '\u{1F600}',
+  'Ω',
+  '__proto__',
+];
 
 function serverWith(names: readonly string[], pageSize?: number): McpServer {
   const server = new McpServer(info, pageSize === undefined ? {} : { pageSize });
@@ -50,7 +66,9 @@ describeMatrix('pages of lists', (connect) => {
     const client = await connect(serverWith(awkward, pageSize));
     const pages = await walk(client);
     expect(pages.flatMap(({ names }) => names)).toEqual(sorted(awkward));
-    expect(pages.map(({ names }) => names.length).slice(0, -1)).toEqual(Array.from({ length: pages.length - 1 }, () => pageSize));
+    expect(pages.map(({ names }) => names.length).slice(0, -1)).toEqual(
+      Array.from({ length: pages.length - 1 }, () => pageSize),
+    );
     expect(pages).toHaveLength(Math.ceil(awkward.length / pageSize));
   });
 
@@ -76,7 +94,11 @@ describeMatrix('pages of lists', (connect) => {
     })) {
       const first = await client.result(method);
       const second = await client.result(method, { cursor: first.nextCursor });
-      expect([first[member], second[member], second.nextCursor]).toMatchObject([[{ name: 'a' }], [{ name: 'b' }], undefined]);
+      expect([first[member], second[member], second.nextCursor]).toMatchObject([
+        [{ name: 'a' }],
+        [{ name: 'b' }],
+        undefined,
+      ]);
     }
   });
 
@@ -119,7 +141,11 @@ describeMatrix('pages of lists', (connect) => {
           const passing = new Map<string, { remove(): void }>();
           const change = (add: boolean, each: string): void => {
             if (stable.has(each)) return;
-            if (add && !passing.has(each)) passing.set(each, server.registerTool(each, {}, () => ''));
+            if (add && !passing.has(each))
+              passing.set(
+                each,
+                server.registerTool(each, {}, () => ''),
+              );
             if (add) return;
             passing.get(each)?.remove();
             passing.delete(each);

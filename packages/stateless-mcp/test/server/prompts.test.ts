@@ -43,7 +43,11 @@ describeMatrix('prompts', (connect) => {
 
   it('a string becomes one message of the user', async () => {
     const { client } = await serve(connect, (server) => {
-      server.registerPrompt('greet', { description: 'Greets', argsSchema: greeting }, ({ name, tone }) => `${tone}: ${name}`);
+      server.registerPrompt(
+        'greet',
+        { description: 'Greets', argsSchema: greeting },
+        ({ name, tone }) => `${tone}: ${name}`,
+      );
     });
     expect(await client.result('prompts/get', { name: 'greet', arguments: { name: 'Ada' } })).toEqual({
       resultType: 'complete',

@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest';
 import { ResourceNotFoundError } from '../../src/protocol/index.ts';
-import { McpServer, ResourceTemplate, type ResourceTemplateOptions, type UriVariables } from '../../src/server/index.ts';
+import {
+  McpServer,
+  ResourceTemplate,
+  type ResourceTemplateOptions,
+  type UriVariables,
+} from '../../src/server/index.ts';
 import { describeMatrix } from '../matrix.ts';
 import { recordingLogger } from '../recording-logger.ts';
 
@@ -40,7 +45,11 @@ describeMatrix('resource templates', (connect) => {
     ['note:///{id}', 'note:///café', { id: 'café' }],
     ['note:///{id}', 'note:///a%2Fb', { id: 'a/b' }],
     ['file:///{+path}', 'file:///a/b%20c.txt', { path: 'a/b c.txt' }],
-    ['db:///{table}/{id}{?fields*}', 'db:///users/5?fields=name&fields=age', { table: 'users', id: '5', fields: ['name', 'age'] }],
+    [
+      'db:///{table}/{id}{?fields*}',
+      'db:///users/5?fields=name&fields=age',
+      { table: 'users', id: '5', fields: ['name', 'age'] },
+    ],
     ['日記:///{id}', '日記:///%E4%BB%8A', { id: '今' }],
   ])('%s reads %s with decoded variables', async (template, uri, variables) => {
     const client = await connect(serverWith(template));
@@ -120,7 +129,9 @@ describeMatrix('resource templates', (connect) => {
     server.registerResource('never', never, {}, () => 'never');
     server.registerResource('always', new ResourceTemplate('note:///{+id}'), {}, () => 'always');
     const client = await connect(server);
-    expect(await client.result('resources/read', { uri: 'note:///a' })).toMatchObject({ contents: [{ text: 'always' }] });
+    expect(await client.result('resources/read', { uri: 'note:///a' })).toMatchObject({
+      contents: [{ text: 'always' }],
+    });
   });
 
   it('a hidden template leaves the resource to the next one too', async () => {
@@ -128,7 +139,9 @@ describeMatrix('resource templates', (connect) => {
     server.registerResource('hidden', new ResourceTemplate('note:///{id}'), { visible: () => false }, () => 'hidden');
     server.registerResource('shown', new ResourceTemplate('note:///{+id}'), {}, () => 'shown');
     const client = await connect(server);
-    expect(await client.result('resources/read', { uri: 'note:///a' })).toMatchObject({ contents: [{ text: 'shown' }] });
+    expect(await client.result('resources/read', { uri: 'note:///a' })).toMatchObject({
+      contents: [{ text: 'shown' }],
+    });
   });
 
   it('a hidden resource is not found through a template either', async () => {
@@ -164,7 +177,9 @@ describeMatrix('resource templates', (connect) => {
       String(variables.toString),
     );
     const other = await connect(server);
-    expect(await other.result('resources/read', { uri: 'note:///a' })).toMatchObject({ contents: [{ text: 'undefined' }] });
+    expect(await other.result('resources/read', { uri: 'note:///a' })).toMatchObject({
+      contents: [{ text: 'undefined' }],
+    });
   });
 
   it('cache hints and media type of the template are those of its resources', async () => {

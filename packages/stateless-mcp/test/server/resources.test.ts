@@ -49,7 +49,10 @@ describeMatrix('reading resources', (connect) => {
       { uri: 'note://today#a', text: 'a', mimeType: 'text/plain' },
       { uri: 'note://today#b', blob: 'AAAA' },
     ];
-    const { client } = await serve(connect, { mimeType: 'text/html' }, () => ({ contents, _meta: { 'com.example/x': 1 } }));
+    const { client } = await serve(connect, { mimeType: 'text/html' }, () => ({
+      contents,
+      _meta: { 'com.example/x': 1 },
+    }));
     const result = await client.result('resources/read', { uri });
     expect(result.contents).toEqual(contents);
     expect(result._meta).toEqual({ 'com.example/x': 1, 'io.modelcontextprotocol/serverInfo': info });
@@ -153,9 +156,19 @@ describeMatrix('cache hints of resources', (connect) => {
 describeMatrix('the list of resources', (connect) => {
   it('shows what was declared, sorted by URI', async () => {
     const server = new McpServer(info);
-    server.registerResource('b', 'note://b', { title: 'B', description: 'the second', mimeType: 'text/plain', size: 3 }, () => '');
+    server.registerResource(
+      'b',
+      'note://b',
+      { title: 'B', description: 'the second', mimeType: 'text/plain', size: 3 },
+      () => '',
+    );
     server.registerResource('a', 'note://a', { annotations: { priority: 1, audience: ['user'] } }, () => '');
-    server.registerResource('same name', 'note://c', { icons: [{ src: 'https://a.example/i.png' }], _meta: { k: 1 } }, () => '');
+    server.registerResource(
+      'same name',
+      'note://c',
+      { icons: [{ src: 'https://a.example/i.png' }], _meta: { k: 1 } },
+      () => '',
+    );
     const { resources } = await (await connect(server)).result('resources/list');
     expect(resources).toEqual([
       { uri: 'note://a', name: 'a', annotations: { priority: 1, audience: ['user'] } },

@@ -55,23 +55,31 @@ describeMatrix('schemas of tool arguments', (connect) => {
         name: 'forecast',
         inputSchema: expect.objectContaining({
           type: 'object',
-          properties: { city: expect.objectContaining({ type: 'string' }), days: expect.objectContaining({ type: 'number' }) },
+          properties: {
+            city: expect.objectContaining({ type: 'string' }),
+            days: expect.objectContaining({ type: 'number' }),
+          },
           required: ['city'],
         }),
       },
     ]);
   });
 
-  it.each(notations)('$vendor: the handler sees what the schema made of the arguments', async ({ inputSchema, seen }) => {
-    const server = new McpServer(info);
-    server.registerTool('forecast', { inputSchema }, (input) => JSON.stringify(input));
-    const result = await (await connect(server)).result('tools/call', {
-      name: 'forecast',
-      arguments: { city: 'Rome' },
-    });
-    expect(result.isError).toBeUndefined();
-    expect(result.content).toEqual([{ type: 'text', text: JSON.stringify(seen) }]);
-  });
+  it.each(notations)(
+    '$vendor: the handler sees what the schema made of the arguments',
+    async ({ inputSchema, seen }) => {
+      const server = new McpServer(info);
+      server.registerTool('forecast', { inputSchema }, (input) => JSON.stringify(input));
+      const result = await (
+        await connect(server)
+      ).result('tools/call', {
+        name: 'forecast',
+        arguments: { city: 'Rome' },
+      });
+      expect(result.isError).toBeUndefined();
+      expect(result.content).toEqual([{ type: 'text', text: JSON.stringify(seen) }]);
+    },
+  );
 
   it.each(notations)(
     '$vendor: FEAT-02: invalid arguments are a result that names path, expectation and properties',
@@ -138,7 +146,10 @@ describeMatrix('schemas of tool arguments', (connect) => {
     const client = await connect(server);
     const call = async (city: string) => client.result('tools/call', { name: 'forecast', arguments: { city } });
     expect(await call('Rome')).toMatchObject({ content: [{ text: 'Rome' }] });
-    expect(await call('Atlantis')).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('sank') }] });
+    expect(await call('Atlantis')).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('sank') }],
+    });
   });
 
   it('a schema whose own code throws fails like the tool itself: masked, with its reference in the log', async () => {
@@ -150,7 +161,9 @@ describeMatrix('schemas of tool arguments', (connect) => {
       }),
     });
     server.registerTool('forecast', { inputSchema }, ({ city }) => city);
-    const result = await (await connect(server)).result('tools/call', {
+    const result = await (
+      await connect(server)
+    ).result('tools/call', {
       name: 'forecast',
       arguments: { city: 'Rome' },
     });

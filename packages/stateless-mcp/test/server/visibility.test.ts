@@ -76,27 +76,34 @@ describeMatrix('definitions that not everybody may see', (connect) => {
       }
     });
 
-    it.each(uses)('%s %j: works for whom they are for, and for others is like an unknown one', async (method, params, unknown) => {
-      const { server, runs } = serve(visible);
-      const client = await connect(server);
-      for (const other of others) {
-        const hidden = await client.request(method, params, other);
-        const missing = await client.request(method, unknown, other);
-        expect(hidden.status).toBe(missing.status);
-        // Nothing but the name itself tells the two apart.
-        const blurred = JSON.stringify(hidden.message.error).replaceAll(/secret|family/g, 'nowhere');
-        expect(blurred).toBe(JSON.stringify(missing.message.error));
-      }
-      expect(runs).toEqual([]);
-      await client.result(method, params, alice);
-      expect(runs).toHaveLength(1);
-    });
+    it.each(uses)(
+      '%s %j: works for whom they are for, and for others is like an unknown one',
+      async (method, params, unknown) => {
+        const { server, runs } = serve(visible);
+        const client = await connect(server);
+        for (const other of others) {
+          const hidden = await client.request(method, params, other);
+          const missing = await client.request(method, unknown, other);
+          expect(hidden.status).toBe(missing.status);
+          // Nothing but the name itself tells the two apart.
+          const blurred = JSON.stringify(hidden.message.error).replaceAll(/secret|family/g, 'nowhere');
+          expect(blurred).toBe(JSON.stringify(missing.message.error));
+        }
+        expect(runs).toEqual([]);
+        await client.result(method, params, alice);
+        expect(runs).toHaveLength(1);
+      },
+    );
 
     it('subscriptions/listen does not honour resources that are hidden', async () => {
       const client = await connect(serve(visible).server);
       const resourceSubscriptions = ['secret:///1', 'family:///1', 'open:///1'];
       const honoured = async (options: RequestOptions) => {
-        await using listen = await client.open('subscriptions/listen', { notifications: { resourceSubscriptions } }, options);
+        await using listen = await client.open(
+          'subscriptions/listen',
+          { notifications: { resourceSubscriptions } },
+          options,
+        );
         return (await listen.next())?.params?.notifications;
       };
       expect(await honoured(alice)).toEqual({ resourceSubscriptions });
@@ -108,14 +115,17 @@ describeMatrix('definitions that not everybody may see', (connect) => {
     const server = new McpServer(info, { pageSize: 2 });
     const bits = 9;
     const has = ({ auth }: Caller, bit: number) => ((Number(auth?.principal) >> bit) & 1) === 1;
-    for (let bit = 0; bit < bits; bit++) server.registerTool(`tool-${bit}`, { visible: (caller) => has(caller, bit) }, () => '');
+    for (let bit = 0; bit < bits; bit++)
+      server.registerTool(`tool-${bit}`, { visible: (caller) => has(caller, bit) }, () => '');
     const client = await connect(server);
     const listFor = async (caller: number) => {
       const seen: string[] = [];
       let cursor: unknown;
       do {
         const params = cursor === undefined ? {} : { cursor };
-        const { tools, nextCursor } = await client.result('tools/list', params, { auth: { principal: String(caller) } });
+        const { tools, nextCursor } = await client.result('tools/list', params, {
+          auth: { principal: String(caller) },
+        });
         seen.push(...(tools as { name: string }[]).map(({ name }) => name));
         cursor = nextCursor;
       } while (cursor !== undefined);
@@ -125,7 +135,9 @@ describeMatrix('definitions that not everybody may see', (connect) => {
     const all = await Promise.all(callers.map(async (caller) => [caller, await listFor(caller)] as const));
     for (const [caller, seen] of all) {
       expect(seen).toEqual(
-        Array.from({ length: bits }, (_, bit) => bit).filter((bit) => (caller >> bit) & 1).map((bit) => `tool-${bit}`),
+        Array.from({ length: bits }, (_, bit) => bit)
+          .filter((bit) => (caller >> bit) & 1)
+          .map((bit) => `tool-${bit}`),
       );
     }
   });

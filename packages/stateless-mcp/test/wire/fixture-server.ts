@@ -109,7 +109,7 @@ function verify(authorization: string | null): AuthInfo {
   const token = /^Bearer (\w+)$/.exec(authorization ?? '')?.[1];
   if (token === 'alice') return { principal: 'alice', scopes: ['admin'] };
   if (token === 'bob') return { principal: 'bob', scopes: [] };
-  if (token === 'brief') return { principal: 'brief', expiresAt: Date.now() + BRIEF_MS };
+  if (token === 'brief') return { principal: 'brief', expiresAt: (Date.now() + BRIEF_MS) / 1000 };
   throw new McpError(401, 'Who are you?', { headers: { 'WWW-Authenticate': 'Bearer' } });
 }
 
