@@ -131,6 +131,8 @@ tool.update({}, ({ other }) => String(other));
 tool.update({ inputSchema: valibotSchema });
 // @ts-expect-error There is no such option.
 tool.update({ titel: 'misspelt' });
+// Handles of different tools can be kept together.
+export const handles: RegisteredTool[] = [tool, server.registerTool('none', {}, () => '')];
 // @ts-expect-error It is told by enable and disable.
 tool.enabled = false;
 

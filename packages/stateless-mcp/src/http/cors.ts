@@ -16,10 +16,13 @@ const ALLOWED_HEADERS = new Set([
 const PARAMETER_HEADER = /^mcp-param-[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const MAX_REQUESTED_HEADERS = 100;
 
+/** What most requests get. The same object each time, so that nobody copies it. */
+export const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+
 /** What every answer to a page of a named origin carries, errors included. Empty for everybody else. */
 export function corsHeaders(head: HttpHead, guard: OriginGuard): Readonly<Record<string, string>> {
   const origin = head.headers.get('origin');
-  if (origin === null || !guard.isNamed(origin)) return {};
+  if (origin === null || !guard.isNamed(origin)) return NO_HEADERS;
   return {
     'Access-Control-Allow-Origin': origin,
     'Access-Control-Expose-Headers': 'WWW-Authenticate, Retry-After',
@@ -31,7 +34,7 @@ export function corsHeaders(head: HttpHead, guard: OriginGuard): Readonly<Record
 export function preflightHeaders(head: HttpHead, guard: OriginGuard): Readonly<Record<string, string>> | undefined {
   if (head.method !== 'OPTIONS' || head.headers.get('access-control-request-method') === null) return undefined;
   const allowed = corsHeaders(head, guard);
-  if (Object.keys(allowed).length === 0) return undefined;
+  if (allowed === NO_HEADERS) return undefined;
   return {
     ...allowed,
     'Access-Control-Allow-Methods': 'POST',

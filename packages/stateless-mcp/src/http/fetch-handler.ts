@@ -71,7 +71,8 @@ async function serve(
     try {
       exchange = binding.receive(parseJson(await readFetchBody(request, binding)), head, auth, channel);
     } catch (error) {
-      const refusal = error instanceof McpError ? error : signal.aborted ? binding.bodyTooSlow() : binding.bodyUnreadable(error);
+      const refusal =
+        error instanceof McpError ? error : signal.aborted ? binding.bodyTooSlow() : binding.bodyUnreadable(error);
       binding.refuse(head, channel, refusal, { auth });
     }
   }

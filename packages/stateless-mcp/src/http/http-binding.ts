@@ -134,7 +134,9 @@ export class HttpBinding implements ExchangeHost {
     const error =
       thrown instanceof McpError
         ? thrown
-        : new McpError(503, toMcpError(thrown, 'authenticate', this.logger).message, { headers: { 'Retry-After': '5' } });
+        : new McpError(503, toMcpError(thrown, 'authenticate', this.logger).message, {
+            headers: { 'Retry-After': '5' },
+          });
     this.refuse(head, channel, error);
   }
 

@@ -14,6 +14,7 @@ import type { McpResult } from '../protocol/result.ts';
 import type { AnswerChannel, ChannelEvents } from './answer-channel.ts';
 import { type ErrorAnswer, errorAnswer } from './error-answer.ts';
 import { HeldEvents, type HeldKind } from './held-events.ts';
+import { NO_HEADERS } from './cors.ts';
 import type { HttpHead } from './http-head.ts';
 import type { HttpLimits } from './http-options.ts';
 import { acceptsEventStream, SSE_COMMENT, SSE_HEADERS, sseEvent } from './sse.ts';
@@ -108,7 +109,9 @@ export class HttpExchange implements Exchange, ChannelEvents {
     if (this.#isFull() || this.#held?.isEmpty === false) {
       this.#held ??= new HeldEvents();
       if (!this.#held.add(event, kind)) {
-        this.#host.logger.warn(`The reader of ${this.#label()} is too slow for what must not be dropped and was given up`);
+        this.#host.logger.warn(
+          `The reader of ${this.#label()} is too slow for what must not be dropped and was given up`,
+        );
         this.#channel.destroy();
       }
       return this.#untilRoom();
@@ -131,7 +134,10 @@ export class HttpExchange implements Exchange, ChannelEvents {
     }
     const { maxResponseBytes } = this.#host.limits;
     if (exceedsBytes(text, maxResponseBytes)) {
-      this.#host.logger.error(`A result of ${this.#label()} is over its limit`, { maxResponseBytes, length: text.length });
+      this.#host.logger.error(`A result of ${this.#label()} is over its limit`, {
+        maxResponseBytes,
+        length: text.length,
+      });
       this.fail(new McpError(INTERNAL_ERROR, `The result is larger than ${maxResponseBytes} bytes (maxResponseBytes)`));
       return;
     }
@@ -214,7 +220,8 @@ export class HttpExchange implements Exchange, ChannelEvents {
     const wasStreaming = this.#state === 'streaming';
     this.#state = 'over';
     if (!wasStreaming) {
-      this.#channel.answer(status, { ...headers, ...this.#origin.headers }, text);
+      const { headers: added } = this.#origin;
+      this.#channel.answer(status, added === NO_HEADERS ? headers : { ...headers, ...added }, text);
       return;
     }
     for (let held = this.#held?.take(); held !== undefined; held = this.#held?.take()) this.#channel.write(held);

@@ -21,10 +21,11 @@ export interface OriginGuard {
 }
 
 export function originGuard({ allowedHosts, allowedOrigins }: HttpOptions, logger: Logger): OriginGuard {
-  const hosts = allowedHosts === undefined || allowedHosts === 'any' ? undefined : new Set(allowedHosts.map(checkedHost));
+  const hosts =
+    allowedHosts === undefined || allowedHosts === 'any' ? undefined : new Set(allowedHosts.map(checkedHost));
   const origins = allowedOrigins === 'any' ? undefined : new Set((allowedOrigins ?? []).map(checkedOrigin));
   const isAllowedHost = (host: string): boolean =>
-    hosts === undefined || hosts.has(lower(host)) || hosts.has(withoutPort(lower(host)));
+    hosts === undefined || hosts.has(host) || hosts.has(lower(host)) || hosts.has(withoutPort(lower(host)));
   const isNamed = (origin: string): boolean => origins === undefined || origins.has(lower(origin));
   const logged = new Set<string>();
   const refusal = (reason: string): McpError => {
@@ -73,4 +74,3 @@ function withoutPort(host: string): string {
 function lower(text: string): string {
   return text.toLowerCase();
 }
-

@@ -17,7 +17,9 @@ export function readNodeBody(
   let isOver = false;
   const watch = {
     tick: (now: number) => {
-      if (now >= deadline) stop(binding.bodyTooSlow());
+      // No listener for a client that left: one for each request would cost more than it finds.
+      if (request.destroyed) stop();
+      else if (now >= deadline) stop(binding.bodyTooSlow());
     },
   };
   const stop = (error?: McpError): void => {
@@ -41,11 +43,11 @@ export function readNodeBody(
     const [first] = chunks;
     done(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, length));
   });
-  request.on('close', () => stop());
 }
 
 /** Faster than `TextDecoder`, and as strict. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   if (!isUtf8(bytes)) return undefined;
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return buffer.toString('utf8');
 }

@@ -5,6 +5,7 @@ import type { AnswerChannel, ChannelEvents } from '../http/answer-channel.ts';
 /** An answer written to a `node:http` response. */
 export class NodeChannel implements AnswerChannel {
   readonly #response: ServerResponse;
+  #events: ChannelEvents | undefined;
   #lastBuffered = 0;
   #lastQueued = 0;
 
@@ -15,7 +16,7 @@ export class NodeChannel implements AnswerChannel {
   attach(events: ChannelEvents): void {
     // The response closes when it is written and when its reader is gone; the request closes as soon as it is read.
     this.#response.on('close', () => events.closed());
-    this.#response.on('drain', () => events.drained());
+    this.#events = events;
     if (this.#response.destroyed) events.closed();
   }
 
@@ -43,6 +44,7 @@ export class NodeChannel implements AnswerChannel {
   }
 
   open(headers: Readonly<Record<string, string>>): void {
+    this.#response.on('drain', () => this.#events?.drained());
     this.#response.writeHead(200, headers);
   }
 

@@ -164,4 +164,3 @@ function isRequestId(value: unknown): value is RequestId {
   // Beyond the safe range, parsing has altered the number already.
   return typeof value === 'string' || Number.isSafeInteger(value);
 }
-

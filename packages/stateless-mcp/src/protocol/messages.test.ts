@@ -94,7 +94,10 @@ describe('META-16: metadata keys', () => {
   const letter = fc.constantFrom(...'abzABZ');
   const alphanumeric = fc.constantFrom(...'abzABZ019');
   const inner = (characters: string) => fc.string({ unit: fc.constantFrom(...characters), maxLength: 12 });
-  const label = fc.oneof(letter, fc.tuple(letter, inner('aZ0-'), alphanumeric).map((parts) => parts.join('')));
+  const label = fc.oneof(
+    letter,
+    fc.tuple(letter, inner('aZ0-'), alphanumeric).map((parts) => parts.join('')),
+  );
   const longName = fc.tuple(alphanumeric, inner('aZ0-_.'), alphanumeric).map((parts) => parts.join(''));
   const name = fc.oneof(alphanumeric, longName);
   const prefix = fc.array(label, { minLength: 1, maxLength: 5 }).map((labels) => `${labels.join('.')}/`);

@@ -71,7 +71,13 @@ const NAME = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/;
 export function isMetaKey(key: string): boolean {
   const slash = key.indexOf('/');
   if (slash === -1) return NAME.test(key);
-  return NAME.test(key.slice(slash + 1)) && key.slice(0, slash).split('.').every((label) => LABEL.test(label));
+  return (
+    NAME.test(key.slice(slash + 1)) &&
+    key
+      .slice(0, slash)
+      .split('.')
+      .every((label) => LABEL.test(label))
+  );
 }
 
 /**

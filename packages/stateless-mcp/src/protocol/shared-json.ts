@@ -20,6 +20,11 @@ export function deepFreeze<Value extends object>(value: Value): Value {
   return value;
 }
 
+/** Whether `value` has a kept text, and is therefore finished and frozen. */
+export function isShared(value: object): boolean {
+  return textOf.has(value);
+}
+
 /** The JSON of `value`: the kept text of a shared object, otherwise made now. */
 export function jsonOf(value: object): string {
   return textOf.get(value) ?? JSON.stringify(value);

@@ -3,7 +3,7 @@ import { excerpt } from '../protocol/excerpt.ts';
 import type { Exchange, McpRequest } from '../protocol/handler.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { checkParameterHeaders } from '../protocol/parameter-headers.ts';
-import type { CallToolResult } from '../protocol/tools.ts';
+import type { CompiledSchema } from '../schema/compiled-schema.ts';
 import { formatIssues } from '../schema/schema-issue.ts';
 import { checkAccess, isVisible } from './access.ts';
 import { invalidParams, objectParameter, stringParameter } from './invalid-params.ts';
@@ -19,11 +19,14 @@ export async function callTool(
   logger: Logger,
   request: McpRequest,
   exchange: Exchange,
-): Promise<CallToolResult> {
+): Promise<ToolResult> {
   const name = stringParameter(request.params, 'name');
   const toolArguments = objectParameter(request.params, 'arguments');
   const tool = tools.find(name);
-  if (tool === undefined || !(await isVisible(tool, exchange))) throw invalidParams(`unknown tool "${excerpt(name)}"`);
+  // Awaited only where there is something to ask: most tools are visible to everybody.
+  if (tool === undefined || (tool.config.visible !== undefined && !(await isVisible(tool, exchange)))) {
+    throw invalidParams(`unknown tool "${excerpt(name)}"`);
+  }
   checkHeaders(tool, toolArguments, exchange);
   checkAccess(tool, request, exchange);
 
@@ -34,7 +37,7 @@ export async function callTool(
       return failure(`Invalid arguments for ${tool.label}: ${formatIssues(input.issues, tool.input.json)}`);
     }
     const outcome = await runHandler(tool, request, exchange, (context) => tool.handler(input.value, context));
-    return await toCallToolResult(tool, outcome);
+    return tool.output === undefined ? unstructured(tool, outcome) : await structured(tool, tool.output, outcome);
   } catch (error) {
     return failureOf(error, tool, exchange, logger);
   }
@@ -50,33 +53,32 @@ function checkHeaders(
   if (problem !== undefined) throw new HeaderMismatchError(problem);
 }
 
-/** Makes a whole result of what a handler returned. Throws for what cannot be one: that is the author's mistake. */
-async function toCallToolResult(tool: ToolDefinition, outcome: unknown): Promise<CallToolResult> {
-  if (tool.output === undefined) {
-    if (typeof outcome === 'string') return textResult(outcome);
-    if (isToolResult(outcome)) return { resultType: 'complete', ...outcome };
-    throw new TypeError(
-      `${tool.label} returned ${describe(outcome)}; return a string, a result with "content", or declare an outputSchema`,
-    );
-  }
-  // Structured output may have a member "content" of its own; a whole result also says what it is.
-  if (isToolResult(outcome) && (outcome.isError === true || 'structuredContent' in outcome)) {
-    if (outcome.isError === true) return { resultType: 'complete', ...outcome };
-    return { resultType: 'complete', ...outcome, structuredContent: await checked(tool, outcome.structuredContent) };
-  }
-  const structuredContent = await checked(tool, outcome);
-  return { ...textResult(JSON.stringify(structuredContent)), structuredContent };
-}
+// What cannot be a result is the author's mistake, and thrown like any other error of a handler.
 
-async function checked(tool: ToolDefinition, value: unknown): Promise<unknown> {
-  const validated = await tool.output?.validate(value);
-  if (validated !== undefined && 'value' in validated) return validated.value;
+function unstructured({ label }: ToolDefinition, outcome: unknown): ToolResult {
+  if (typeof outcome === 'string') return textResult(outcome);
+  if (isToolResult(outcome)) return outcome;
   throw new TypeError(
-    `${tool.label} returned something else than its outputSchema says: ${formatIssues(validated?.issues ?? [])}`,
+    `${label} returned ${describe(outcome)}; return a string, a result with "content", or declare an outputSchema`,
   );
 }
 
-function failureOf(error: unknown, tool: ToolDefinition, exchange: Exchange, logger: Logger): CallToolResult {
+async function structured({ label }: ToolDefinition, output: CompiledSchema, outcome: unknown): Promise<ToolResult> {
+  // Structured output may have a member "content" of its own; a whole result also says what it is.
+  const whole =
+    isToolResult(outcome) && (outcome.isError === true || 'structuredContent' in outcome) ? outcome : undefined;
+  if (whole?.isError === true) return whole;
+  const validated = await output.validate(whole === undefined ? outcome : whole.structuredContent);
+  if ('issues' in validated) {
+    throw new TypeError(
+      `${label} returned something else than its outputSchema says: ${formatIssues(validated.issues)}`,
+    );
+  }
+  const structuredContent = validated.value;
+  return { ...(whole ?? textResult(JSON.stringify(structuredContent))), structuredContent };
+}
+
+function failureOf(error: unknown, tool: ToolDefinition, exchange: Exchange, logger: Logger): ToolResult {
   if (error instanceof ToolError || error instanceof HandlerTimeoutError) return failure(error.message);
   if (error instanceof McpError) throw error;
   // Nobody reads the answer, and an aborted handler throws as it should.
@@ -85,11 +87,11 @@ function failureOf(error: unknown, tool: ToolDefinition, exchange: Exchange, log
   return failure(`The tool failed unexpectedly (reference ${reference})`);
 }
 
-function textResult(text: string): CallToolResult {
-  return { resultType: 'complete', content: [{ type: 'text', text }] };
+function textResult(text: string): ToolResult {
+  return { content: [{ type: 'text', text }] };
 }
 
-function failure(text: string): CallToolResult {
+function failure(text: string): ToolResult {
   return { ...textResult(text), isError: true };
 }
 

@@ -1,4 +1,4 @@
-import type { Completion, CompleteResult } from '../protocol/completion.ts';
+import type { Completion } from '../protocol/completion.ts';
 import { excerpt } from '../protocol/excerpt.ts';
 import type { Exchange, McpRequest } from '../protocol/handler.ts';
 import { checkAccess, isVisible } from './access.ts';
@@ -26,7 +26,7 @@ export async function complete(
   templates: Registry<TemplateDefinition>,
   request: McpRequest,
   exchange: Exchange,
-): Promise<CompleteResult> {
+): Promise<{ readonly completion: Completion }> {
   const { ref, argument, context: completionContext } = request.params;
   if (!isObject(argument) || typeof argument.name !== 'string' || typeof argument.value !== 'string') {
     throw invalidParams('params.argument must have a "name" and a "value", both strings');
@@ -37,7 +37,7 @@ export async function complete(
   checkAccess(definition, request, exchange);
   if (!names.includes(name)) throw invalidParams(`${definition.label} has no argument "${excerpt(name)}"`);
   const completer = Object.hasOwn(completers, name) ? completers[name] : undefined;
-  if (completer === undefined) return { resultType: 'complete', completion: { values: [] } };
+  if (completer === undefined) return { completion: { values: [] } };
   const suggested: unknown = await runHandler(
     definition,
     request,
@@ -45,7 +45,7 @@ export async function complete(
     (context) => completer(value, chosen, context),
     { isAside: true },
   );
-  return { resultType: 'complete', completion: toCompletion(suggested, definition.label) };
+  return { completion: toCompletion(suggested, definition.label) };
 }
 
 async function findCompletable(

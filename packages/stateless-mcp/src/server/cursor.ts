@@ -8,7 +8,8 @@ export type Position =
   /** At a list provider, by the key of its template; with what the provider gave out, or at its beginning. */
   | { readonly provider: string; readonly cursor: string | undefined };
 
-const MAX_CURSOR_LENGTH = 65_536;
+/** Room for whatever a list provider puts into its own cursors. */
+const MAX_CURSOR_LENGTH = 1024 * 1024;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** A cursor names its list, so that it cannot be used for another, and a key, so that it outlives changes of the list. */

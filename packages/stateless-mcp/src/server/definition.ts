@@ -80,6 +80,7 @@ function checkConfig(label: string, config: DefinitionConfig): void {
     if (!isMetaKey(key)) throw new TypeError(`${label}: ${JSON.stringify(key)} is not a key that _meta may have`);
   }
   for (const { src } of config.icons ?? []) {
-    if (!/^(?:https?|data):/i.test(src)) throw new TypeError(`${label}: an icon is an http(s) or data URI, not "${src}"`);
+    if (!/^(?:https?|data):/i.test(src))
+      throw new TypeError(`${label}: an icon is an http(s) or data URI, not "${src}"`);
   }
 }

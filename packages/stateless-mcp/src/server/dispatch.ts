@@ -1,6 +1,5 @@
 import type { ChangeBus } from '../bus/change-bus.ts';
 import type { ServerCapabilities } from '../protocol/capabilities.ts';
-import type { DiscoverResult } from '../protocol/discover.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import { McpError, toMcpError } from '../protocol/errors.ts';
 import { excerpt } from '../protocol/excerpt.ts';
@@ -22,7 +21,7 @@ import {
   READ_RESOURCE,
 } from '../protocol/methods.ts';
 import type { CacheHints, McpResult } from '../protocol/result.ts';
-import { shareJson } from '../protocol/shared-json.ts';
+import { isShared, shareJson } from '../protocol/shared-json.ts';
 import { hasScopes } from './access.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './complete.ts';
@@ -60,10 +59,10 @@ export interface ServerParts {
   readonly subscriptionLimits: SubscriptionLimits;
 }
 
-/** Serves one method. The result lacks what all results have in common, unless it is shared and has it already. */
+/** Serves one method. What it resolves with lacks what all results have in common, unless it is a shared result. */
 interface Operation {
   readonly row: MethodRow;
-  run(request: McpRequest, exchange: Exchange): Promise<McpResult>;
+  run(request: McpRequest, exchange: Exchange): Promise<object>;
 }
 
 /** Method, capability and log level are checked here; what depends on parameters and definitions by each operation. */
@@ -83,9 +82,7 @@ export function makeHandler(parts: ServerParts): McpHandler {
       if (level !== undefined && !isLoggingLevel(level)) {
         throw invalidParams(`params._meta["${LOG_LEVEL_META_KEY}"] must be one of ${LOGGING_LEVELS.join(', ')}`);
       }
-      const result = await operation.run(request, exchange);
-      // Shared results were finished when they were made.
-      return Object.isFrozen(result) ? result : withMeta(result, resultMeta);
+      return finished(await operation.run(request, exchange), resultMeta);
     } catch (error) {
       // An aborted handler throws as it should, and nobody reads the answer.
       if (error instanceof McpError || !exchange.signal.aborted) throw toMcpError(error, request.method, logger);
@@ -105,25 +102,30 @@ function makeOperations(parts: ServerParts): readonly Operation[] {
   return [
     { row: DISCOVER, run: discoverer(parts) },
     { row: LIST_TOOLS, run: lister(tools, listOptions(parts, LIST_TOOLS, 'tools')) },
-    { row: CALL_TOOL, run: async (request, exchange) => callTool(tools, logger, request, exchange) },
+    { row: CALL_TOOL, run: (request, exchange) => callTool(tools, logger, request, exchange) },
     {
       row: LIST_RESOURCES,
-      run: async (request, exchange) => listResources(parts, resourcePages, resourceOptions, request, exchange),
+      run: (request, exchange) => listResources(parts, resourcePages, resourceOptions, request, exchange),
     },
     {
       row: LIST_RESOURCE_TEMPLATES,
       run: lister(templates, listOptions(parts, LIST_RESOURCE_TEMPLATES, 'resourceTemplates')),
     },
-    { row: READ_RESOURCE, run: async (request, exchange) => readResource(parts, request, exchange) },
+    { row: READ_RESOURCE, run: (request, exchange) => readResource(parts, request, exchange) },
     { row: LIST_PROMPTS, run: lister(prompts, listOptions(parts, LIST_PROMPTS, 'prompts')) },
-    { row: GET_PROMPT, run: async (request, exchange) => getPrompt(prompts, request, exchange) },
-    { row: COMPLETE, run: async (request, exchange) => complete(prompts, templates, request, exchange) },
-    { row: LISTEN, run: async (request, exchange) => subscriptions.listen(request, exchange) },
+    { row: GET_PROMPT, run: (request, exchange) => getPrompt(prompts, request, exchange) },
+    { row: COMPLETE, run: (request, exchange) => complete(prompts, templates, request, exchange) },
+    { row: LISTEN, run: (request, exchange) => subscriptions.listen(request, exchange) },
   ];
 }
 
 function listOptions(parts: ServerParts, row: MethodRow, name: ListName): ListOptions {
-  return { row: { ...row, pages: name }, pageSize: parts.pageSize, cacheHints: parts.hintsOf(name), meta: parts.resultMeta };
+  return {
+    row: { ...row, pages: name },
+    pageSize: parts.pageSize,
+    cacheHints: parts.hintsOf(name),
+    meta: parts.resultMeta,
+  };
 }
 
 function lister<Kind extends Definition>(registry: Registry<Kind>, options: ListOptions): Operation['run'] {
@@ -141,30 +143,25 @@ function discoverer({ capabilities, instructions, resultMeta, hintsOf }: ServerP
   let kept: {
     readonly advertised: ServerCapabilities;
     readonly versions: readonly string[];
-    readonly result: DiscoverResult;
+    readonly result: McpResult;
   };
   return async (_, { versions }) => {
     const advertised = capabilities();
     if (kept?.advertised !== advertised || kept.versions !== versions) {
-      const result: DiscoverResult = withMeta(
-        {
-          resultType: 'complete',
-          supportedVersions: versions,
-          capabilities: advertised,
-          ...(instructions !== undefined && { instructions }),
-          ...hints,
-        },
-        resultMeta,
-      );
+      const members = { supportedVersions: versions, capabilities: advertised, instructions, ...hints };
+      const result = finished(members, resultMeta);
       // A copy, because settings of extensions and the server's description belong to whoever passed them.
       const json = JSON.stringify(result);
-      kept = { advertised, versions, result: shareJson(JSON.parse(json) as DiscoverResult, json) };
+      kept = { advertised, versions, result: shareJson(JSON.parse(json) as McpResult, json) };
     }
     return kept.result;
   };
 }
 
-function withMeta<Result extends McpResult>(result: Result, meta: ResultMeta | undefined): Result {
-  if (meta === undefined) return result;
-  return { ...result, _meta: result._meta === undefined ? meta : { ...result._meta, ...meta } };
+/** Shared results were finished when they were made; all others are here, in one copy. */
+function finished(members: object & { readonly _meta?: ResultMeta }, meta: ResultMeta | undefined): McpResult {
+  if (isShared(members)) return members as McpResult;
+  if (meta === undefined) return { ...members, resultType: 'complete' };
+  const _meta = members._meta === undefined ? meta : { ...members._meta, ...meta };
+  return { ...members, resultType: 'complete', _meta };
 }

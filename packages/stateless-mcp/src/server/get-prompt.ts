@@ -1,6 +1,5 @@
 import { excerpt } from '../protocol/excerpt.ts';
 import type { Exchange, McpRequest } from '../protocol/handler.ts';
-import type { GetPromptResult } from '../protocol/prompts.ts';
 import { formatIssues } from '../schema/schema-issue.ts';
 import { checkAccess, isVisible } from './access.ts';
 import { invalidParams, objectParameter, stringParameter } from './invalid-params.ts';
@@ -14,7 +13,7 @@ export async function getPrompt(
   prompts: Registry<PromptDefinition>,
   request: McpRequest,
   exchange: Exchange,
-): Promise<GetPromptResult> {
+): Promise<PromptResult> {
   const name = stringParameter(request.params, 'name');
   const promptArguments = objectParameter(request.params, 'arguments');
   for (const [argument, value] of Object.entries(promptArguments)) {
@@ -31,16 +30,16 @@ export async function getPrompt(
   const outcome = await runHandler(prompt, request, exchange, (context) =>
     prompt.handler(validated?.value ?? {}, context),
   );
-  return toGetPromptResult(prompt, outcome);
+  return toPromptResult(prompt, outcome);
 }
 
-function toGetPromptResult({ label, config }: PromptDefinition, outcome: unknown): GetPromptResult {
+function toPromptResult({ label, config }: PromptDefinition, outcome: unknown): PromptResult {
   const description = config.description === undefined ? undefined : { description: config.description };
   if (typeof outcome === 'string') {
     const messages = [{ role: 'user', content: { type: 'text', text: outcome } }] as const;
-    return { resultType: 'complete', ...description, messages };
+    return { ...description, messages };
   }
-  if (isPromptResult(outcome)) return { resultType: 'complete', ...description, ...outcome };
+  if (isPromptResult(outcome)) return { ...description, ...outcome };
   throw new TypeError(`${label} returned neither a string nor a result with "messages"`);
 }
 

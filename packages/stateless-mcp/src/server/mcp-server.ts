@@ -72,10 +72,10 @@ export interface ChangeNotifier {
 }
 
 export type RegisteredTool<
-  Input extends SchemaSource | undefined = undefined,
-  Output extends SchemaSource | undefined = undefined,
+  Input extends SchemaSource | undefined = SchemaSource | undefined,
+  Output extends SchemaSource | undefined = SchemaSource | undefined,
 > = Registration<ToolConfig<Input, Output>, ToolHandler<Input, Output>>;
-export type RegisteredPrompt<Args extends SchemaSource | undefined = undefined> = Registration<
+export type RegisteredPrompt<Args extends SchemaSource | undefined = SchemaSource | undefined> = Registration<
   PromptConfig<Args>,
   PromptHandler<Args>
 >;

@@ -1,6 +1,5 @@
 import { ResourceNotFoundError } from '../protocol/errors.ts';
 import type { Exchange, McpRequest } from '../protocol/handler.ts';
-import type { ReadResourceResult } from '../protocol/resources.ts';
 import { checkAccess, isVisible } from './access.ts';
 import { encodeBase64 } from './base64.ts';
 import { checkCacheHints, NO_CACHE } from './cache-hints.ts';
@@ -48,7 +47,7 @@ export async function readResource(
   registries: ResourceRegistries,
   request: McpRequest,
   exchange: Exchange,
-): Promise<ReadResourceResult> {
+): Promise<ResourceResult> {
   const uri = stringParameter(request.params, 'uri');
   const found = await findResource(registries, uri, exchange);
   if (found === undefined) throw new ResourceNotFoundError(uri);
@@ -56,16 +55,16 @@ export async function readResource(
   checkAccess(definition, request, exchange);
   const isPublic = definition.config.cacheHints?.cacheScope === 'public';
   const outcome = await runHandler(definition, request, exchange, read, { isPublic });
-  return toReadResourceResult(uri, definition.label, definition.config, outcome, request);
+  return toResourceResult(uri, definition.label, definition.config, outcome, request);
 }
 
-function toReadResourceResult(
+function toResourceResult(
   uri: string,
   label: string,
   { mimeType, cacheHints, visible, scopes }: ResourceConfig,
   outcome: unknown,
   request: McpRequest,
-): ReadResourceResult {
+): ResourceResult {
   const type = mimeType === undefined ? undefined : { mimeType };
   const result: ResourceResult | undefined =
     typeof outcome === 'string'
@@ -83,7 +82,7 @@ function toReadResourceResult(
     // Only a declared handler was kept from looking at its caller.
     throw new TypeError(`${label}: cacheScope 'public' must be declared in its config`);
   }
-  return { resultType: 'complete', ...result, ...(isRetry(request) ? NO_CACHE : hints) };
+  return { ...result, ...(isRetry(request) ? NO_CACHE : hints) };
 }
 
 function definedHints({ ttlMs, cacheScope }: ResourceResult): object {

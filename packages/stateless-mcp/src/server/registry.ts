@@ -91,6 +91,7 @@ export class Registry<Kind extends Definition> {
       remove: () => {
         if (this.#entries.get(key) !== entry) return;
         this.#entries.delete(key);
+        entry.enabled = false;
         this.#changed();
       },
     };

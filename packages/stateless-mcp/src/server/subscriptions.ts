@@ -4,7 +4,7 @@ import type { Exchange, McpRequest } from '../protocol/handler.ts';
 import type { McpNotification } from '../protocol/notifications.ts';
 import { MAX_TIMER_MS } from '../protocol/option-checks.ts';
 import { shareJson } from '../protocol/shared-json.ts';
-import type { SubscriptionFilter, SubscriptionsListenResult } from '../protocol/subscriptions.ts';
+import type { SubscriptionFilter } from '../protocol/subscriptions.ts';
 import type { ServerCapabilities } from '../protocol/capabilities.ts';
 import { invalidParams } from './invalid-params.ts';
 import { isObject } from '../protocol/json.ts';
@@ -62,7 +62,7 @@ export class Subscriptions {
    * `subscriptions/listen`: pending while the stream is open. The acknowledgement is its first notification, and
    * whatever happens meanwhile waits behind it.
    */
-  async listen(request: McpRequest, exchange: Exchange): Promise<SubscriptionsListenResult> {
+  async listen(request: McpRequest, exchange: Exchange): Promise<object> {
     const { notifications } = request.params;
     if (!isObject(notifications)) throw invalidParams('params.notifications must be an object');
     checkFilter(notifications);
@@ -90,7 +90,7 @@ export class Subscriptions {
         this.#detach = undefined;
       }
     }
-    return { resultType: 'complete' };
+    return {};
   }
 
   #checkRoom(): void {

@@ -71,7 +71,7 @@ describeMatrix('cache hints', (connect) => {
 });
 
 describeMatrix('public results', (connect) => {
-  it.each(['auth', 'http'] as const)(
+  it.each(['auth', 'http', 'client', 'meta'] as const)(
     'of a resource may not look at ctx.%s: an error that the log explains',
     async (member) => {
       const logger = recordingLogger();
@@ -100,6 +100,26 @@ describeMatrix('public results', (connect) => {
       expect(logger.entries).toHaveLength(1);
     },
   );
+
+  it('of a resource must be declared: a handler that may look at its caller cannot make one', async () => {
+    const logger = recordingLogger();
+    const server = new McpServer(info, { logger });
+    server.registerResource('a', uri, {}, (_uri, { auth }) => ({
+      contents: [{ uri, text: `for ${auth?.principal ?? 'nobody'}` }],
+      cacheScope: 'public',
+    }));
+    const error = await (await connect(server)).error('resources/read', { uri }, { auth: { principal: 'alice' } });
+    expect(error.code).toBe(-32603);
+    expect(String(logger.byReference(referenceIn(error.message)).fields.error)).toContain('must be declared');
+  });
+
+  it('can be narrowed to private by the handler', async () => {
+    const server = new McpServer(info);
+    const config = { cacheHints: { cacheScope: 'public', ttlMs: 5 } } as const;
+    server.registerResource('a', uri, config, () => ({ contents: [{ uri, text: 'x' }], cacheScope: 'private' }));
+    const result = await (await connect(server)).result('resources/read', { uri });
+    expect(result).toMatchObject({ cacheScope: 'private', ttlMs: 5 });
+  });
 });
 
 describe('registration of public definitions', () => {

@@ -64,6 +64,27 @@ describe('the Fetch handler', () => {
     finish();
   });
 
+  it('takes from a framework the caller that it verified and the body that it read', async () => {
+    const server = new McpServer(info);
+    server.registerTool(
+      'who',
+      { scopes: ['admin'] },
+      (_input, { auth, http }) => `${auth?.principal} at ${http?.address}`,
+    );
+    const { handle } = fetchHandler(server, {
+      authenticate: () => {
+        throw new Error('is not asked');
+      },
+    });
+    const parsedBody: unknown = await callRequest('who').json();
+    const response = await handle(callRequest('who', { body: 'not looked at' }), {
+      auth: { principal: 'alice', scopes: ['admin'] },
+      parsedBody,
+      address: '192.0.2.1',
+    });
+    expect(await response.json()).toMatchObject({ result: { content: [{ text: 'alice at 192.0.2.1' }] } });
+  });
+
   it('does not take bindings of a platform, its second argument, for a caller that was verified', async () => {
     const server = new McpServer(info);
     server.registerTool('who', { scopes: ['admin'] }, (_input, { auth }) => auth?.principal ?? 'nobody');

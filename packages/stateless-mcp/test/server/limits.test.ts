@@ -113,6 +113,30 @@ describeMatrix('maxConcurrency', (connect) => {
     expect(await Promise.all(running)).toHaveLength(uses.length);
   });
 
+  it('does not hold back completion: who types is no call', async () => {
+    const argsSchema = { type: 'object', properties: { a: { type: 'string' } } };
+    const goOn: (() => void)[] = [];
+    const server = new McpServer(info);
+    const started = new Promise<void>((resolve) => {
+      const complete = { a: () => ['suggested'] };
+      server.registerPrompt('p', { maxConcurrency: 1, argsSchema, complete }, async () => {
+        await new Promise<void>((done) => {
+          goOn.push(done);
+          resolve();
+        });
+        return '';
+      });
+    });
+    const client = await connect(server);
+    const running = client.result('prompts/get', { name: 'p' });
+    await started;
+    const params = { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: '' } };
+    const { completion } = await client.result('completion/complete', params);
+    expect(completion).toMatchObject({ values: ['suggested'] });
+    goOn[0]?.();
+    await running;
+  });
+
   it('an update of the definition does not forget who is running', async () => {
     const { server, tool, started, letGo, signals } = serve({ maxConcurrency: 1 });
     const client = await connect(server);

@@ -176,7 +176,7 @@ describeMatrix('list providers of templates', (connect) => {
   });
 
   it('a list that is public may not look at the caller: the answer is an error that the log explains', async () => {
-    for (const member of ['auth', 'http'] as const) {
+    for (const member of ['auth', 'http', 'client', 'meta'] as const) {
       const list: ResourceListProvider = (_request, context) => ({ resources: entries('a', String(context[member])) });
       const { client, logger } = await serve(
         connect,

@@ -53,6 +53,13 @@ describeMatrix('log messages', (connect) => {
     expect(params).toEqual(values.map((data) => ({ level: 'info', data })));
   });
 
+  it('data that JSON has no form for is null', async () => {
+    const meta = { [LOG_LEVEL_META_KEY]: 'debug' };
+    expect((await run(connect, ({ log }) => log('info', undefined), { meta })).params).toEqual([
+      { level: 'info', data: null },
+    ]);
+  });
+
   it('META-11: an unknown level is −32602, for every method', async () => {
     const server = new McpServer(info);
     server.registerTool('work', {}, () => '');
