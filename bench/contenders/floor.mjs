@@ -14,13 +14,15 @@ for (const method of ['tools/list', 'server/discover']) preparedResults.set(meth
 const server = createServer((request, response) => {
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));
-  request.on('end', async () => {
-    const body = await answer(JSON.parse(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
-    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) });
-    response.end(body);
-  });
+  request.on('end', () => void respond(response, chunks));
 });
 server.listen(0, '127.0.0.1', () => serving(`http://127.0.0.1:${server.address().port}/mcp`));
+
+async function respond(response, chunks) {
+  const body = await answer(JSON.parse(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) });
+  response.end(body);
+}
 
 async function answer({ id, method, params }) {
   const prepared = preparedResults.get(method);

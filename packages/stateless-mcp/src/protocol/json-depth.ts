@@ -62,6 +62,7 @@ export function valueExceedsDepth(value: unknown, limit: number): boolean {
   return false;
 }
 
-function isContainer(value: unknown): value is object {
+/** An object or an array. */
+export function isContainer(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }

@@ -46,9 +46,9 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
 
 /** A result as one line of JSON. Throws what `JSON.stringify` throws for values that JSON cannot carry. */
 export function serialiseResult(id: RequestId, result: McpResult): string {
-  const text: string | undefined = jsonOf(result);
+  const text = jsonOf(result) ?? '';
   // `toJSON` can make anything of an object.
-  if (text?.startsWith('{') !== true) throw new TypeError('The JSON of a result must be an object');
+  if (!text.startsWith('{')) throw new TypeError('The JSON of a result must be an object');
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`;
 }
 
@@ -71,7 +71,7 @@ export function serialiseNotification(
   { method, params = {} }: McpNotification | ExtensionNotification,
   { progressToken, subscriptionId }: NotificationTags,
 ): string {
-  let text = jsonOf(params);
+  let text = jsonOf(params) ?? '{}';
   if (subscriptionId !== undefined) {
     text =
       params._meta === undefined

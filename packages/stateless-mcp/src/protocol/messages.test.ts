@@ -369,7 +369,6 @@ describe('message types', () => {
   });
 
   it('demand an object schema for the arguments of a tool', () => {
-    // @ts-expect-error arguments are objects
-    void ({ name: 't', inputSchema: { type: 'string' } } satisfies Tool);
+    expectTypeOf<{ name: 't'; inputSchema: { type: 'string' } }>().not.toExtend<Tool>();
   });
 });

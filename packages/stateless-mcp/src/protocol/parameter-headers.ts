@@ -7,6 +7,7 @@
 import { excerpt } from './excerpt.ts';
 import { decodeHeaderValue, encodeHeaderValue } from './header-value.ts';
 import { isObject } from './json.ts';
+import { isContainer } from './json-depth.ts';
 
 /** One mirrored parameter of a tool. */
 export interface ParameterHeader {
@@ -131,7 +132,7 @@ function listSubschemas({ schema, pointer, depth, path }: Visit): Visit[] {
   const visits: Visit[] = [];
   for (const [keyword, value] of Object.entries(schema)) {
     const kind = SUBSCHEMAS.get(keyword);
-    if (kind === undefined || !isObject(value)) continue;
+    if (kind === undefined || !isContainer(value)) continue;
     const at = `${pointer}/${keyword}`;
     if (kind === 'direct' && !Array.isArray(value)) {
       visits.push({ schema: value, pointer: at, depth: depth + 1, path: undefined });
@@ -193,7 +194,7 @@ export function parameterHeaderValues(
 function readArgument(toolArguments: Readonly<Record<string, unknown>> | undefined, path: readonly string[]): unknown {
   let value: unknown = toolArguments;
   for (const key of path) {
-    if (!isObject(value) || Array.isArray(value)) return undefined;
+    if (!isObject(value)) return undefined;
     value = ownValue(value, key);
   }
   return value ?? undefined;
@@ -230,7 +231,7 @@ function explainMismatch(
 }
 
 function quote(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(excerpt(value)) : isObject(value) ? 'an object' : String(value);
+  return typeof value === 'string' ? JSON.stringify(excerpt(value)) : isContainer(value) ? 'an object' : String(value);
 }
 
 /** Own properties only: a parameter may be called `constructor`. */

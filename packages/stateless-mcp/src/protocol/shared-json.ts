@@ -26,6 +26,7 @@ export function isShared(value: object): boolean {
 }
 
 /** The JSON of `value`: the kept text of a shared object, otherwise made now. */
-export function jsonOf(value: object): string {
+export function jsonOf(value: object): string | undefined {
+  // `toJSON` may leave nothing, whatever the declaration of JSON.stringify says.
   return textOf.get(value) ?? JSON.stringify(value);
 }

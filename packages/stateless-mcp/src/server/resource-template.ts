@@ -100,5 +100,6 @@ export function matchTemplate({ template }: TemplateDefinition, uri: string): Ur
   const variables = template.uriTemplate.match(uri);
   if (variables === undefined || template.options.guard === undefined) return variables;
   // Nothing but `true` lets a value in: not a promise, not what a forgotten `return` gives.
-  return template.options.guard(variables) === true ? variables : undefined;
+  const verdict: unknown = template.options.guard(variables);
+  return verdict === true ? variables : undefined;
 }
