@@ -26,12 +26,14 @@ async function open(url, operation) {
 }
 
 async function run(durationMs) {
+  const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
   const counts = await Promise.all(connections.map((connection) => connection.repeat(startedAt + durationMs)));
   const seconds = (performance.now() - startedAt) / 1000;
+  const { user, system } = process.cpuUsage(cpuBefore);
   for (const connection of connections) connection.close();
   const sum = (key) => counts.reduce((total, count) => total + count[key], 0);
-  return { answers: sum('answers'), failures: sum('failures'), seconds };
+  return { answers: sum('answers'), failures: sum('failures'), seconds, loadCpuMicroseconds: user + system };
 }
 
 class Connection {

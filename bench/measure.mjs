@@ -6,7 +6,7 @@ import { operationNames } from './requests.mjs';
 
 export const contenders = ['floor', 'ours', 'official'];
 
-/** Of one core's time. In a window with more, the caches belonged to others, and the numbers do too. */
+/** Of one core's time. In a window with more, caches and turns belonged to others, and the numbers do too. */
 const maxForeignShare = 0.1;
 /** Windows that were disturbed are measured again, as long as that makes sense. */
 const maxRounds = 4;
@@ -57,15 +57,26 @@ function quietWindows(windows, operation, contender) {
 async function measureWindow(load, { child, url }, operation, durationMs, cores) {
   await ask(load, { url, operation });
   const before = await takeStock(child, cores);
-  const { answers, failures, seconds } = await ask(load, { durationMs });
+  const { answers, failures, seconds, loadCpuMicroseconds } = await ask(load, { durationMs });
   const after = await takeStock(child, cores);
   const cpuMicroseconds = after.cpuMicroseconds - before.cpuMicroseconds;
-  const busy = after.busyMicroseconds - before.busyMicroseconds;
-  const foreignShare = cores && Math.max(0, busy - cpuMicroseconds) / (seconds * 1e6);
-  return { answers, failures, seconds, cpuMicroseconds, foreignShare };
+  return { answers, failures, seconds, cpuMicroseconds, foreignShare: cores && foreignShare() };
+
+  /** Of the more disturbed core: a load that is held up leaves the server idle, and then it works differently. */
+  function foreignShare() {
+    const onServer = after.serverCore - before.serverCore - cpuMicroseconds;
+    const onLoad = after.loadCore - before.loadCore - loadCpuMicroseconds;
+    return Math.max(0, onServer, onLoad) / (seconds * 1e6);
+  }
 }
 
+/** Processor time of the server so far, and of both cores. */
 async function takeStock(child, cores) {
   const { cpuMicroseconds } = await ask(child, {});
-  return { cpuMicroseconds, busyMicroseconds: cores && busyMicroseconds(cores.server) };
+  if (cores === undefined) return { cpuMicroseconds };
+  return {
+    cpuMicroseconds,
+    serverCore: busyMicroseconds(cores.server),
+    loadCore: busyMicroseconds(cores.load),
+  };
 }

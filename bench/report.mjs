@@ -69,7 +69,7 @@ export function remarks(rows) {
   return [
     `A call costs ${toFloor.toFixed(2)} × the floor; the target is at most ${targetRatio} (${toFloor <= targetRatio ? 'met' : 'missed'}).`,
     ...(discarded > 0
-      ? [`${discarded} windows were discarded, because others used the core for more than 10 % of them.`]
+      ? [`${discarded} windows were discarded, because others used one of the cores for more than 10 % of them.`]
       : []),
     ...disturbed.map(
       ({ operation, contender }) =>
