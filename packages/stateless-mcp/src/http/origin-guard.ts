@@ -25,7 +25,8 @@ export function originGuard({ allowedHosts, allowedOrigins }: HttpOptions, logge
     allowedHosts === undefined || allowedHosts === 'any' ? undefined : new Set(allowedHosts.map(checkedHost));
   const origins = allowedOrigins === 'any' ? undefined : new Set((allowedOrigins ?? []).map(checkedOrigin));
   const isAllowedHost = (host: string): boolean =>
-    hosts === undefined || hosts.has(host) || hosts.has(lower(host)) || hosts.has(withoutPort(lower(host)));
+    hosts === undefined || hosts.has(lower(host)) || hosts.has(withoutPort(lower(host)));
+  let lastAllowed: string | undefined;
   const isNamed = (origin: string): boolean => origins === undefined || origins.has(lower(origin));
   const logged = new Set<string>();
   const refusal = (reason: string): McpError => {
@@ -41,8 +42,12 @@ export function originGuard({ allowedHosts, allowedOrigins }: HttpOptions, logge
     check({ headers, url }) {
       // In-process requests and some runtimes have the host in the URL alone.
       const host = headers.get('host') ?? (URL.canParse(url) ? new URL(url).host : null);
-      if (hosts !== undefined && (host === null || !isAllowedHost(host))) {
-        throw refusal(`the host "${excerpt(host ?? '')}" is not one of allowedHosts`);
+      // Nearly all requests name the same host.
+      if (hosts !== undefined && host !== lastAllowed) {
+        if (host === null || !isAllowedHost(host)) {
+          throw refusal(`the host "${excerpt(host ?? '')}" is not one of allowedHosts`);
+        }
+        lastAllowed = host;
       }
       const origin = headers.get('origin');
       if (origin === null || isNamed(origin)) return;
