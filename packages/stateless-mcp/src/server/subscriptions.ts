@@ -126,14 +126,18 @@ export class Subscriptions {
     if (streams?.size === 0) this.#streams.delete(key);
   }
 
-  #deliver(event: ChangeEvent): void {
-    let notification: McpNotification | undefined;
-    // A stream that watches several of the keys gets one notification.
-    const reached = new Set<Stream>();
-    for (const key of [event.key, ...(event.within ?? [])]) {
-      for (const stream of this.#streams.get(key) ?? []) reached.add(stream);
-    }
-    for (const stream of reached) stream.add(event.key, (notification ??= toNotification(event.key)));
+  #deliver({ key, within = [] }: ChangeEvent): void {
+    const streams = this.#streamsOf(key, within);
+    if (streams.size === 0) return;
+    const notification = toNotification(key);
+    for (const stream of streams) stream.add(key, notification);
+  }
+
+  /** A stream that watches several of the keys gets one notification. */
+  #streamsOf(key: string, within: readonly string[]): ReadonlySet<Stream> {
+    const streams = this.#streams.get(key) ?? NO_STREAMS;
+    if (within.length === 0) return streams;
+    return new Set([key, ...within].flatMap((one) => [...(this.#streams.get(one) ?? NO_STREAMS)]));
   }
 }
 
@@ -172,6 +176,8 @@ function toNotification(key: string): McpNotification {
   return { method: 'notifications/resources/updated', params };
 }
 
+const NO_STREAMS: ReadonlySet<Stream> = new Set();
+
 /** One open stream. What is pending is a set: a slow reader gets each stale thing once. */
 class Stream {
   readonly #exchange: Exchange;
@@ -193,6 +199,7 @@ class Stream {
   }
 
   add(key: string, notification: McpNotification): void {
+    if (this.#pending.has(key)) return;
     this.#pending.set(key, notification);
     this.#wake();
   }
