@@ -5,7 +5,6 @@ import { parseJson } from '../protocol/json-rpc.ts';
 import { readFetchBody } from './fetch-body.ts';
 import { FetchChannel } from './fetch-channel.ts';
 import { type DrainOptions, HttpBinding } from './http-binding.ts';
-import type { HttpExchange } from './http-exchange.ts';
 import type { HttpHead } from './http-head.ts';
 import type { HttpOptions } from './http-options.ts';
 
@@ -64,17 +63,16 @@ async function serve(
   const admitted = await binding.admitHead(head, channel, known);
   if (admitted === undefined) return;
   const { auth } = admitted;
-  let exchange: HttpExchange | undefined;
-  if (parsedBody !== undefined) {
-    exchange = binding.receiveParsed(parsedBody, head, auth, channel);
-  } else {
-    try {
-      exchange = binding.receive(parseJson(await readFetchBody(request, binding)), head, auth, channel);
-    } catch (error) {
-      const refusal =
-        error instanceof McpError ? error : signal.aborted ? binding.bodyTooSlow() : binding.bodyUnreadable(error);
-      binding.refuse(head, channel, refusal, { auth });
-    }
+  try {
+    const exchange =
+      parsedBody === undefined
+        ? binding.receive(parseJson(await readFetchBody(request, binding)), head, auth, channel)
+        : binding.receiveParsed(parsedBody, head, auth, channel);
+    if (exchange !== undefined) channel.attach(exchange, signal);
+  } catch (error) {
+    // A body that broke off has nobody to be answered, but a response is owed.
+    const refusal =
+      error instanceof McpError ? error : signal.aborted ? binding.bodyTooSlow() : binding.bodyUnreadable(error);
+    binding.refuse(head, channel, refusal, { auth });
   }
-  if (exchange !== undefined) channel.attach(exchange, signal);
 }

@@ -8,7 +8,7 @@ import type { McpEndpoint, McpHandler, McpRequest } from '../protocol/handler.ts
 import { valueExceedsDepth } from '../protocol/json-depth.ts';
 import { MAX_JSON_DEPTH, tooDeep } from '../protocol/json-rpc.ts';
 import type { RequestId } from '../protocol/json-rpc-types.ts';
-import { consoleLogger, type Logger } from '../protocol/logger.ts';
+import { consoleLogger, guarded, type Logger } from '../protocol/logger.ts';
 import { indexMethods, METHODS } from '../protocol/methods.ts';
 import { MAX_TIMER_MS } from '../protocol/option-checks.ts';
 import { MODERN_VERSIONS } from '../protocol/versions.ts';
@@ -68,7 +68,7 @@ export class HttpBinding implements ExchangeHost {
     this.#rules = { versions: this.versions, methods: indexMethods(methods) };
     this.#options = options;
     this.#path = path;
-    this.logger = options.logger ?? consoleLogger;
+    this.logger = guarded(options.logger ?? consoleLogger);
     this.#guard = originGuard(options, this.logger);
     this.limits = limitsOf(options);
     const { upgradeAfterMs, keepAliveMs, bodyTimeoutMs, readerTimeoutMs } = this.limits;

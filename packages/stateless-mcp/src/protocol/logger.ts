@@ -21,3 +21,17 @@ function write(message: string, fields?: Readonly<Record<string, unknown>>): voi
   if (fields === undefined) console.error(message);
   else console.error(message, fields);
 }
+
+/** A logger whose own failures end here: one that throws must not take a request, or the process, with it. */
+export function guarded(logger: Logger): Logger {
+  const guard =
+    (level: keyof Logger): Logger['error'] =>
+    (message, fields) => {
+      try {
+        logger[level](message, fields);
+      } catch {
+        write(`The logger failed at: ${message}`);
+      }
+    };
+  return { debug: guard('debug'), info: guard('info'), warn: guard('warn'), error: guard('error') };
+}

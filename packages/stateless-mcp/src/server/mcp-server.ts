@@ -4,7 +4,7 @@ import type { ServerCapabilities } from '../protocol/capabilities.ts';
 import type { McpEndpoint, McpHandler } from '../protocol/handler.ts';
 import type { Implementation } from '../protocol/implementation.ts';
 import type { JsonObject } from '../protocol/json.ts';
-import { consoleLogger, type Logger } from '../protocol/logger.ts';
+import { consoleLogger, guarded, type Logger } from '../protocol/logger.ts';
 import { isExtensionId, SERVER_INFO_META_KEY } from '../protocol/meta.ts';
 import { type MethodTable, METHODS } from '../protocol/methods.ts';
 import { checkPositiveInteger } from '../protocol/option-checks.ts';
@@ -145,7 +145,7 @@ export class McpServer implements McpEndpoint {
       resultMeta: options.sendServerInfo === false ? undefined : serverInfo,
       hintsOf: (name) => checkCacheHints(`cacheHints.${name}`, cacheHints[name], undefined),
       pageSize: options.pageSize,
-      logger,
+      logger: guarded(logger),
       bus,
       subscriptionLimits: { maxSubscriptions, maxAgeMs: options.maxSubscriptionAgeMs },
     });
