@@ -16,6 +16,7 @@ export class FetchChannel implements AnswerChannel {
   #events: ChannelEvents | undefined;
   #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => this.close();
+  #hasResponse = false;
   #isClosed = false;
   #lastUnread = 0;
 
@@ -51,6 +52,7 @@ export class FetchChannel implements AnswerChannel {
   answer(status: number, headers: Readonly<Record<string, string>>, body?: string): void {
     const bytes = body === undefined ? null : encoder.encode(body);
     const length = bytes === null ? undefined : { 'Content-Length': String(bytes.length) };
+    this.#hasResponse = true;
     this.#respond(new Response(bytes, { status, headers: { ...headers, ...length } }));
     this.close();
   }
@@ -66,6 +68,7 @@ export class FetchChannel implements AnswerChannel {
       },
       new ByteLengthQueuingStrategy({ highWaterMark: STREAM_BUFFER_BYTES }),
     );
+    this.#hasResponse = true;
     this.#respond(new Response(stream, { status: 200, headers }));
   }
 
@@ -91,7 +94,7 @@ export class FetchChannel implements AnswerChannel {
     this.#isClosed = true;
     this.#signal?.removeEventListener('abort', this.#onAbort);
     // Whoever waits for the response learns that there will be none; a response that was given stays.
-    this.#respond(new Response(null, { status: CLIENT_CLOSED_REQUEST }));
+    if (!this.#hasResponse) this.#respond(new Response(null, { status: CLIENT_CLOSED_REQUEST }));
     this.#events?.closed();
   }
 }

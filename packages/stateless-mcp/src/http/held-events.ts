@@ -5,17 +5,14 @@ const MAX_KEPT_CHARACTERS = 4 * 1024 * 1024;
 
 export type HeldKind = 'progress' | 'log' | 'other';
 
-interface HeldEvent {
-  readonly text: string;
-  readonly kind: HeldKind;
-}
-
 /**
  * Events that wait for room in a channel, oldest first. The newest progress replaces the one that waits, and log messages
  * give way, because their senders need not wait; everything else stays.
  */
 export class HeldEvents {
-  readonly #events = new Map<number | 'progress', HeldEvent>();
+  readonly #events = new Map<number | 'progress', string>();
+  /** Keys of those that may be dropped: looking for them among all others would take longer with every event. */
+  readonly #logs = new Set<number | 'progress'>();
   #characters = 0;
   #next = 0;
   #droppedLogs = 0;
@@ -32,11 +29,11 @@ export class HeldEvents {
   add(text: string, kind: HeldKind): boolean {
     const key = kind === 'progress' ? 'progress' : this.#next++;
     this.#remove(key);
-    this.#events.set(key, { text, kind });
+    this.#events.set(key, text);
+    if (kind === 'log') this.#logs.add(key);
     this.#characters += text.length;
-    for (const [oldest, held] of this.#events) {
+    for (const oldest of this.#logs) {
       if (this.#characters <= MAX_HELD_CHARACTERS) break;
-      if (held.kind !== 'log') continue;
       this.#remove(oldest);
       this.#droppedLogs += 1;
     }
@@ -45,7 +42,7 @@ export class HeldEvents {
 
   /** Takes out the oldest. */
   take(): string | undefined {
-    for (const [key, { text }] of this.#events) {
+    for (const [key, text] of this.#events) {
       this.#remove(key);
       return text;
     }
@@ -54,11 +51,13 @@ export class HeldEvents {
 
   clear(): void {
     this.#events.clear();
+    this.#logs.clear();
     this.#characters = 0;
   }
 
   #remove(key: number | 'progress'): void {
-    this.#characters -= this.#events.get(key)?.text.length ?? 0;
+    this.#characters -= this.#events.get(key)?.length ?? 0;
     this.#events.delete(key);
+    this.#logs.delete(key);
   }
 }

@@ -109,10 +109,8 @@ export class HttpExchange implements Exchange, ChannelEvents {
     if (this.#isFull() || this.#held?.isEmpty === false) {
       this.#held ??= new HeldEvents();
       if (!this.#held.add(event, kind)) {
-        this.#host.logger.warn(
-          `The reader of ${this.#label()} is too slow for what must not be dropped and was given up`,
-        );
-        this.#channel.destroy();
+        this.#giveUp(`is too slow for what must not be dropped`);
+        return undefined;
       }
       return this.#untilRoom();
     }
@@ -182,12 +180,7 @@ export class HttpExchange implements Exchange, ChannelEvents {
 
   closed(): void {
     this.#host.release(this);
-    if (this.#state !== 'over') {
-      this.#state = 'over';
-      this.#abortSignal(new DOMException('The client closed the connection', 'AbortError'));
-    }
-    this.#held?.clear();
-    this.#haveRoom();
+    this.#leave('The client closed the connection');
   }
 
   /** Called about once a second: nothing here has a timer of its own. */
@@ -195,8 +188,7 @@ export class HttpExchange implements Exchange, ChannelEvents {
     const { upgradeAfterMs, keepAliveMs, readerTimeoutMs } = this.#host.limits;
     if (this.#channel.hasMoved()) this.#lastTaken = now;
     if (now - this.#lastTaken >= readerTimeoutMs) {
-      this.#host.logger.warn(`The reader of ${this.#label()} took nothing for ${readerTimeoutMs} ms and was given up`);
-      this.#channel.destroy();
+      this.#giveUp(`took nothing for ${readerTimeoutMs} ms (readerTimeoutMs)`);
     } else if (this.#state === 'waiting') {
       if (now - this.#started >= upgradeAfterMs && this.#mayStream()) {
         this.#open();
@@ -205,6 +197,22 @@ export class HttpExchange implements Exchange, ChannelEvents {
     } else if (this.#state === 'streaming' && now - this.#lastSign >= keepAliveMs && !this.#isFull()) {
       this.#write(SSE_COMMENT);
     }
+  }
+
+  #giveUp(reason: string): void {
+    this.#host.logger.warn(`The reader of ${this.#label()} ${reason} and was given up`);
+    this.#leave('The client does not read');
+    this.#channel.destroy();
+  }
+
+  /** Nobody reads any more. */
+  #leave(reason: string): void {
+    if (this.#state !== 'over') {
+      this.#state = 'over';
+      this.#abortSignal(new DOMException(reason, 'AbortError'));
+    }
+    this.#held?.clear();
+    this.#haveRoom();
   }
 
   #mayStream(): boolean {

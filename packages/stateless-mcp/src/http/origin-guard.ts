@@ -60,7 +60,10 @@ export function originGuard({ allowedHosts, allowedOrigins }: HttpOptions, logge
 }
 
 function checkedHost(host: string): string {
-  if (host !== '' && !/[/*@?#\s]/.test(host) && URL.canParse(`http://${host}/`)) return lower(host);
+  if (host !== '' && !/[/*@?#\s]/.test(host) && URL.canParse(`http://${host}/`)) {
+    // As clients send it: in lower case, other alphabets as Punycode. The port stays as it was given.
+    return new URL(`http://${host}/`).hostname + (/:\d+$/.exec(host)?.[0] ?? '');
+  }
   throw new TypeError(`allowedHosts: "${host}" is not a host such as mcp.example.com or localhost:3000`);
 }
 

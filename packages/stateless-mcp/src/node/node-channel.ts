@@ -39,7 +39,11 @@ export class NodeChannel implements AnswerChannel {
   answer(status: number, headers: Readonly<Record<string, string>>, body = ''): void {
     if (this.#response.headersSent || this.#response.destroyed) return;
     const bytes = Buffer.byteLength(body);
-    this.#response.writeHead(status, status === 204 ? headers : { ...headers, 'Content-Length': bytes });
+    const all: Record<string, string | number> = { ...headers };
+    if (status !== 204) all['Content-Length'] = bytes;
+    // HTTP/2 has no such header.
+    if (this.#response.req.httpVersionMajor >= 2) delete all.Connection;
+    this.#response.writeHead(status, all);
     this.#response.end(body);
   }
 

@@ -31,7 +31,7 @@ export class NodeHead implements HttpHead, HeaderReader {
     const key = name.toLowerCase();
     // A target that is a whole URL overrules the header (RFC 9112, 3.2.2).
     if (key === 'host' && !this.url.startsWith('/') && URL.canParse(this.url)) return new URL(this.url).host;
-    const value = Object.hasOwn(headers, key) ? headers[key] : undefined;
+    const value = Object.hasOwn(headers, key) ? headers[key] : key === 'host' ? headers[':authority'] : undefined;
     if (value === undefined) return null;
     return typeof value === 'string' ? value : value.join(', ');
   }

@@ -77,7 +77,8 @@ class Visit {
       return;
     }
     const { auth } = outcome;
-    const body = parsedBody ?? (this.#request.readableEnded ? this.#request.body : undefined);
+    // `null` is a body too, if a wrong one.
+    const body = parsedBody === undefined && this.#request.readableEnded ? this.#request.body : parsedBody;
     if (body !== undefined) {
       this.#attach(() => this.#binding.receiveParsed(body, this.head, auth, this.channel), auth);
     } else if (this.#request.readableEnded) {

@@ -106,6 +106,13 @@ describe.each(mounts)('%s', (_name, mount) => {
   });
 });
 
+it('Fastify with its own body parser: null is a message like others, and none', async () => {
+  const port = await served(mounts[0]?.[1] as (typeof mounts)[number][1], makeServer());
+  const { status, text } = await sendTo(port, request('tools/list'), { body: 'null' });
+  expect(status).toBe(400);
+  expect(JSON.parse(text)).toMatchObject({ error: { code: -32600 } });
+});
+
 it('Fastify with the body left to the listener: the limits are those of the listener', async () => {
   const mount = mounts[1]?.[1] as (typeof mounts)[number][1];
   const port = await served(mount, makeServer());

@@ -185,6 +185,11 @@ describe('allowedHosts', () => {
   );
 });
 
+it('a host beyond ASCII is the one that clients send', async () => {
+  const { send } = await serveNode(handler, { allowedHosts: ['b\u00fccher.example'] });
+  expect((await send(message, { headers: { host: 'xn--bcher-kva.example' } })).status).toBe(200);
+});
+
 describe('fetchHandler', () => {
   const post = (headers: Readonly<Record<string, string>>): Request =>
     new Request('https://mcp.example.com/mcp', {

@@ -76,6 +76,59 @@ describe('a reader that never reads while the handler does not wait', () => {
   });
 });
 
+describe('a reader that never reads what must not be dropped', () => {
+  it.each([
+    ['many short events', 25_000, ''],
+    ['fewer long ones', 20_000, 'x'.repeat(500)],
+  ])('is given up, once at most, and holds nobody up: %s', async (_what, count, padding) => {
+    const logger = recordingLogger();
+    const emitted = deferred<number>();
+    const { connect, listener, send } = await serveNode(
+      async ({ params }, exchange) => {
+        const started = performance.now();
+        for (let turn = 0; turn < count && params.flood === true; turn++) {
+          const uri = `note://${turn}/${padding}`;
+          void exchange.notify({ method: 'notifications/resources/updated', params: { uri } });
+        }
+        if (params.flood === true) emitted.resolve(performance.now() - started);
+        return DONE;
+      },
+      { logger },
+    );
+    const client = await connect();
+    client.socket.pause();
+    void client.write(requestText(request('tools/list', { flood: true })));
+    const took = await within(emitted.promise, 25_000);
+    console.log(`fault: ${count} events for a reader that does not read took ${took.toFixed(0)} ms`);
+    expect(took).toBeLessThan(1500);
+    expect(logger.lines.length).toBeLessThanOrEqual(1);
+    expect((await send(request('tools/list'))).status).toBe(200);
+    expect(await elapsed(listener.drain({ graceMs: 100 }), 3000)).toBeLessThan(1500);
+  });
+
+  it('does not make the logs behind it expensive', async () => {
+    const emitted = deferred<number>();
+    const { connect } = await serveNode(async (_request, exchange) => {
+      const started = performance.now();
+      for (let turn = 0; turn < 5000; turn++) {
+        const uri = `note://${turn}/${'x'.repeat(100)}`;
+        void exchange.notify({ method: 'notifications/resources/updated', params: { uri } });
+      }
+      for (let turn = 0; turn < 20_000; turn++) {
+        void exchange.notify({ method: 'notifications/message', params: { level: 'info', data: turn } });
+      }
+      emitted.resolve(performance.now() - started);
+      return DONE;
+    });
+    const client = await connect();
+    client.socket.pause();
+    void client.write(requestText(request('tools/list')));
+    const took = await within(emitted.promise, 25_000);
+    console.log(`fault: 20,000 logs behind 5,000 events that are kept took ${took.toFixed(0)} ms`);
+    expect(took).toBeLessThan(1500);
+  });
+});
+
 describe('a reader that pauses while the handler waits', () => {
   it('slows the handler down and loses nothing', async () => {
     const total = 12_000;
