@@ -211,3 +211,10 @@ export const immutable: McpMiddleware = async (request, exchange, next) => {
   result.ttlMs = 0;
   return result;
 };
+
+// People who come from handlers with the context as their only argument learn it here and not at run time.
+// @ts-expect-error The context is the second argument.
+server.registerTool('context-first', {}, async ({ auth }) => String(auth));
+// @ts-expect-error The same for prompts.
+server.registerPrompt('context-first', {}, async ({ auth }) => String(auth));
+server.registerTool('context-second', {}, async (_, { auth }) => String(auth?.principal));

@@ -52,6 +52,12 @@ export interface Definition {
 // Scopes stand in a header between quotes (RFC 6750, scope-token).
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
+/** @throws TypeError if what should do the work is no function */
+export function checkHandler(label: string, handler: unknown): void {
+  if (typeof handler === 'function') return;
+  throw new TypeError(`${label}: the last argument must be its handler, a function, after the config`);
+}
+
 /**
  * Makes what all kinds of definitions have in common, once it has been checked.
  *

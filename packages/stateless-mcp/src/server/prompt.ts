@@ -5,7 +5,7 @@ import { describeArguments } from '../schema/prompt-arguments.ts';
 import type { ArgumentsOf, SchemaSource } from '../schema/schema-source.ts';
 import type { SchemaValidator } from '../schema/schema-validator.ts';
 import type { Completer } from './completer.ts';
-import { define, type Definition, type DefinitionConfig } from './definition.ts';
+import { checkHandler, define, type Definition, type DefinitionConfig } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** How a prompt is declared. */
@@ -27,7 +27,7 @@ export interface PromptResult {
 
 /** Writes a prompt. A string becomes one message of the user. */
 export type PromptHandler<Args extends SchemaSource | undefined> = (
-  input: Args extends SchemaSource ? ArgumentsOf<Args> : Readonly<Record<string, never>>,
+  input: Args extends SchemaSource ? ArgumentsOf<Args> : object,
   context: RequestContext,
 ) => string | PromptResult | Promise<string | PromptResult>;
 
@@ -46,6 +46,7 @@ export function compilePrompt(
 ): PromptDefinition {
   const label = `prompt "${name}"`;
   if (name === '') throw new TypeError(`${label} needs a name`);
+  checkHandler(label, handler);
   const input = config.argsSchema && compileInputSchema(config.argsSchema, { where: `${label} argsSchema`, validator });
   const promptArguments = input === undefined ? [] : describeArguments(input.json);
   const argumentNames = promptArguments.map((argument) => argument.name);

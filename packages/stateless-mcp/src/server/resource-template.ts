@@ -1,7 +1,7 @@
 import type { Resource } from '../protocol/resources.ts';
 import { checkCacheHints } from './cache-hints.ts';
 import type { Completer } from './completer.ts';
-import { define, type Definition } from './definition.ts';
+import { checkHandler, define, type Definition } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 import type { ResourceConfig, ResourceReturn } from './resource.ts';
 import { parseUriTemplate, type UriTemplate, type UriVariables } from './uri-template.ts';
@@ -88,6 +88,7 @@ export function compileTemplate(
   const uriTemplate = template.uriTemplate.template;
   const label = `resource template "${uriTemplate}"`;
   if (name === '') throw new TypeError(`${label} needs a name`);
+  checkHandler(label, read);
   if (config.size !== undefined) throw new TypeError(`${label}: size is for single resources`);
   checkCacheHints(label, config.cacheHints, config.visible ?? config.scopes);
   const { mimeType, annotations } = config;

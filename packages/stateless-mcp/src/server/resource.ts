@@ -2,7 +2,7 @@ import type { Annotations, ResourceContents } from '../protocol/content.ts';
 import type { CacheHints } from '../protocol/result.ts';
 import type { Meta } from '../protocol/meta.ts';
 import { checkCacheHints } from './cache-hints.ts';
-import { define, type Definition, type DefinitionConfig } from './definition.ts';
+import { checkHandler, define, type Definition, type DefinitionConfig } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** How a resource, or all resources of a template, are declared. */
@@ -39,7 +39,11 @@ export function compileResource(
   read: ResourceHandler,
 ): ResourceDefinition {
   const label = `resource "${uri}"`;
-  if (name === '' || !URL.canParse(uri)) throw new TypeError(`${label} needs a name and an absolute URI`);
+  if (name === '') throw new TypeError(`${label} needs a name`);
+  if (/[{}]/.test(uri))
+    throw new TypeError(`${label}: a URI has no braces; for a template pass new ResourceTemplate(…)`);
+  if (!URL.canParse(uri)) throw new TypeError(`${label}: "${uri}" is not an absolute URI, such as notes://readme`);
+  checkHandler(label, read);
   checkCacheHints(label, config.cacheHints, config.visible ?? config.scopes);
   const { mimeType, annotations, size } = config;
   if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0)) {

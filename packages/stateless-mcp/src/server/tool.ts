@@ -5,7 +5,7 @@ import type { Tool, ToolAnnotations } from '../protocol/tools.ts';
 import { type CompiledSchema, compileInputSchema, compileOutputSchema } from '../schema/compiled-schema.ts';
 import type { SchemaValidator } from '../schema/schema-validator.ts';
 import type { ArgumentsOf, ResultOf, SchemaSource } from '../schema/schema-source.ts';
-import { define, type Definition, type DefinitionConfig } from './definition.ts';
+import { checkHandler, define, type Definition, type DefinitionConfig } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** How a tool is declared. */
@@ -37,7 +37,7 @@ export interface ToolResult {
  * by `structuredContent` or `isError`.
  */
 export type ToolHandler<Input extends SchemaSource | undefined, Output extends SchemaSource | undefined> = (
-  input: Input extends SchemaSource ? ArgumentsOf<Input> : Readonly<Record<string, never>>,
+  input: Input extends SchemaSource ? ArgumentsOf<Input> : object,
   context: RequestContext,
 ) => ToolReturn<Output> | Promise<ToolReturn<Output>>;
 
@@ -68,6 +68,7 @@ export function compileTool(
   if (name.length === 0 || name.length > MAX_NAME_LENGTH) {
     throw new RangeError(`${label}: a name has 1 to ${MAX_NAME_LENGTH} characters`);
   }
+  checkHandler(label, handler);
   const input = compileInputSchema(config.inputSchema ?? NO_ARGUMENTS, { where: `${label} inputSchema`, validator });
   const output =
     config.outputSchema && compileOutputSchema(config.outputSchema, { where: `${label} outputSchema`, validator });

@@ -163,3 +163,27 @@ describe('registration accepts', () => {
     new McpServer(info).registerTool('x', { inputSchema: frozen }, nothing);
   });
 });
+
+describe('a registration that cannot work', () => {
+  const untyped = (): Record<'registerTool' | 'registerPrompt' | 'registerResource', (...args: unknown[]) => unknown> =>
+    new McpServer({ name: 'test', version: '1' }) as never;
+
+  it.each([
+    ['registerTool', ['x', {}]],
+    ['registerTool', ['x', () => 'y']],
+    ['registerPrompt', ['p', {}]],
+    ['registerResource', ['r', 'note:///a', {}]],
+    ['registerResource', ['r', 'note:///a', () => 'y']],
+    ['registerResource', ['r', new ResourceTemplate('note:///{id}'), {}]],
+  ] as const)('%s without a handler is refused at once', (method, args) => {
+    expect(() => untyped()[method](...args)).toThrow(/last argument must be its handler/);
+  });
+
+  it('a template as a plain string is refused, and the message says what to pass', () => {
+    expect(() => untyped().registerResource('r', 'note:///{id}', {}, () => 'x')).toThrow(/new ResourceTemplate/);
+  });
+
+  it('a URI that is none is named as such', () => {
+    expect(() => untyped().registerResource('r', 'readme', {}, () => 'x')).toThrow(/"readme" is not an absolute URI/);
+  });
+});
