@@ -1,4 +1,4 @@
-import { type HttpServer, type McpServer, serveHttp } from 'stateless-mcp';
+import { type HttpServer, type McpServer, serveHttp, serveStdio } from 'stateless-mcp';
 import { parseCommandLine, USAGE, UsageError } from './command-line.ts';
 import { curlCommands } from './curl.ts';
 import { fileUri } from './file-uri.ts';
@@ -17,18 +17,27 @@ try {
 }
 
 async function main(args: readonly string[]): Promise<void> {
-  const { dir, port, help } = parseCommandLine(args);
+  const { dir, port, stdio, help } = parseCommandLine(args);
   if (help) {
     process.stdout.write(USAGE);
     return;
   }
   const folder = await openFolder(dir);
   const server = createFilesServer(folder);
+  if (stdio) await overStdio(server, folder);
+  else await overHttp(server, folder, port);
+}
+
+async function overStdio(server: McpServer, folder: Folder): Promise<void> {
+  const connection = serveStdio(server);
+  const watch = watched(server, folder);
+  await connection.closed;
+  await watch.close();
+}
+
+async function overHttp(server: McpServer, folder: Folder, port: number): Promise<void> {
   const http = await listen(server, port);
-  const watch = watchFolder(folder, {
-    ...announceChanges(server),
-    problem: (message) => process.stderr.write(`${message}\n`),
-  });
+  const watch = watched(server, folder);
   greet(folder, http.url);
 
   let stopping: Promise<unknown> | undefined;
@@ -37,6 +46,13 @@ async function main(args: readonly string[]): Promise<void> {
     stopping ??= Promise.all([http.drain({ graceMs: GRACE_MS }), watch.close()]);
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
+}
+
+function watched(server: McpServer, folder: Folder): ReturnType<typeof watchFolder> {
+  return watchFolder(folder, {
+    ...announceChanges(server),
+    problem: (message) => process.stderr.write(`${message}\n`),
+  });
 }
 
 async function listen(server: McpServer, port: number): Promise<HttpServer> {

@@ -11,9 +11,16 @@ const allowed: Record<string, { folders: string[]; packages?: string[]; node?: t
   schema: { folders: ['protocol'], packages: ['@cfworker/json-schema'] },
   bus: { folders: ['protocol'] },
   server: { folders: ['protocol', 'schema', 'bus'] },
-  http: { folders: ['protocol'] },
+  client: { folders: ['protocol', 'schema'] },
+  http: { folders: ['protocol'], packages: ['eventsource-parser'] },
+  stdio: { folders: ['protocol'], node: true },
   node: { folders: ['protocol', 'http'], node: true },
-  connect: { folders: ['protocol', 'schema', 'bus', 'server', 'http', 'node'] },
+  testing: { folders: ['protocol', 'schema', 'bus', 'server', 'client', 'http', 'stdio', 'node'] },
+  connect: {
+    folders: ['protocol', 'schema', 'bus', 'server', 'client', 'http', 'stdio', 'node'],
+    // Resolved by the conditions of package.json.
+    packages: ['#http', '#stdio'],
+  },
 };
 
 /** `from '…'`, `import '…'`, `import('…')`, the last one in types too. */

@@ -3,17 +3,20 @@ import { type Deferred, deferred } from '../protocol/deferred.ts';
 import { INTERNAL_ERROR } from '../protocol/error-codes.ts';
 import { McpError, toMcpError } from '../protocol/errors.ts';
 import type { Exchange } from '../protocol/handler.ts';
-import { type NotificationTags, serialiseNotification, serialiseResult } from '../protocol/json-rpc.ts';
-import { isObject } from '../protocol/json.ts';
-import type { RequestId } from '../protocol/json-rpc-types.ts';
+import {
+  exceedsBytes,
+  kindOf,
+  type RequestIdentity,
+  serialiseResponse,
+  tagsFor,
+} from '../protocol/exchange-messages.ts';
+import { HeldMessages } from '../protocol/held-messages.ts';
+import { serialiseNotification } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/logger.ts';
-import { type ProgressToken, SUBSCRIPTION_ID_META_KEY } from '../protocol/meta.ts';
-import type { MethodRow } from '../protocol/methods.ts';
 import type { ExtensionNotification, McpNotification } from '../protocol/notifications.ts';
 import type { McpResult } from '../protocol/result.ts';
 import type { AnswerChannel, ChannelEvents } from './answer-channel.ts';
 import { type ErrorAnswer, errorAnswer } from './error-answer.ts';
-import { HeldEvents, type HeldKind } from './held-events.ts';
 import { NO_HEADERS } from './cors.ts';
 import type { HttpHead } from './http-head.ts';
 import type { HttpLimits } from './http-options.ts';
@@ -25,10 +28,7 @@ const FULL_CHANNEL_BYTES = 64 * 1024;
 const JSON_HEADERS: Readonly<Record<string, string>> = Object.freeze({ 'Content-Type': 'application/json' });
 
 /** The request that an exchange answers, and everything that belongs to this hop alone. */
-export interface ExchangeOrigin {
-  readonly id: RequestId;
-  readonly row: MethodRow | undefined;
-  readonly progressToken: ProgressToken | undefined;
+export interface ExchangeOrigin extends RequestIdentity {
   readonly head: HttpHead;
   readonly auth: AuthInfo | undefined;
   /** Of every answer: cross-origin headers. */
@@ -59,7 +59,7 @@ export class HttpExchange implements Exchange, ChannelEvents {
   #abortReason: unknown;
   #close: AbortController | undefined;
   #closeReason: unknown;
-  #held: HeldEvents | undefined;
+  #held: HeldMessages | undefined;
   #room: Deferred<void> | undefined;
   #lastSign = this.#started;
   #lastTaken = this.#started;
@@ -103,11 +103,11 @@ export class HttpExchange implements Exchange, ChannelEvents {
     // Both before the answer could become a stream for nothing.
     if (kind === 'progress' && !this.wantsProgress) return undefined;
     if (this.#state === 'waiting' && !this.#mayStream()) return undefined;
-    const event = sseEvent(serialiseNotification(notification, this.#tags(kind)));
+    const event = sseEvent(serialiseNotification(notification, tagsFor(this.#origin, kind)));
     if (this.#state === 'waiting') this.#open();
     // What waits already goes first, even if there is room by now.
     if (this.#isFull() || this.#held?.isEmpty === false) {
-      this.#held ??= new HeldEvents();
+      this.#held ??= new HeldMessages();
       if (!this.#held.add(event, kind)) {
         this.#giveUp(`is too slow for what must not be dropped`);
         return undefined;
@@ -123,8 +123,7 @@ export class HttpExchange implements Exchange, ChannelEvents {
     if (this.#state === 'over') return;
     let text: string;
     try {
-      checkResult(result);
-      text = serialiseResult(this.#origin.id, this.#stamped(result));
+      text = serialiseResponse(this.#origin, result);
     } catch (error) {
       // A result that JSON cannot carry.
       this.fail(error);
@@ -247,18 +246,6 @@ export class HttpExchange implements Exchange, ChannelEvents {
     this.#abort?.abort(reason);
   }
 
-  #tags(kind: HeldKind): NotificationTags {
-    const { row, id, progressToken } = this.#origin;
-    if (row?.stream === true) return { subscriptionId: id };
-    return kind === 'progress' && progressToken !== undefined ? { progressToken } : {};
-  }
-
-  #stamped(result: McpResult): McpResult {
-    const { row, id } = this.#origin;
-    if (row?.stream !== true) return result;
-    return { ...result, _meta: { ...result._meta, [SUBSCRIPTION_ID_META_KEY]: id } };
-  }
-
   #write(text: string): void {
     this.#lastSign = Date.now();
     this.#channel.write(text);
@@ -283,25 +270,9 @@ export class HttpExchange implements Exchange, ChannelEvents {
   }
 }
 
-/** A handler may be any function, and types do not hold at run time. */
-function checkResult(result: unknown): asserts result is McpResult {
-  if (isObject(result) && typeof result.resultType === 'string') return;
-  throw new TypeError('A handler must resolve with a result: an object with a resultType');
-}
-
-function kindOf({ method }: McpNotification | ExtensionNotification): HeldKind {
-  if (method === 'notifications/progress') return 'progress';
-  return method === 'notifications/message' ? 'log' : 'other';
-}
-
 /** A controller that has aborted already if there is a reason. */
 function controllerOf(reason: unknown): AbortController {
   const controller = new AbortController();
   if (reason !== undefined) controller.abort(reason);
   return controller;
-}
-
-/** A UTF-16 unit has at most three bytes in UTF-8, so that only large texts are measured. */
-function exceedsBytes(text: string, limit: number): boolean {
-  return text.length > limit || (text.length * 3 > limit && new TextEncoder().encode(text).length > limit);
 }

@@ -2,4 +2,14 @@
 export { type FetchHandler, fetchHandler, type FetchRequestInfo } from './fetch-handler.ts';
 export type { DrainOptions } from './http-binding.ts';
 export type { Authenticate, HttpHead } from './http-head.ts';
+export {
+  type HttpFetch,
+  HttpFetchError,
+  type HttpFetchFailure,
+  type HttpFetchPhase,
+  type HttpFetchRequest,
+  type HttpFetchResponse,
+} from './http-fetch.ts';
 export type { HttpOptions, Refusal } from './http-options.ts';
+export { httpPeer, type HttpPeerOptions } from './http-peer.ts';
+export type { HeaderFields, HeaderSource } from './user-headers.ts';

@@ -114,42 +114,25 @@ export class RemoteError extends Error {
   override readonly name = 'RemoteError';
   readonly code: number;
   readonly data?: unknown;
+  /** Of the HTTP answer that carried it. */
+  readonly status?: number;
+  /** Milliseconds that the server asks to wait before another attempt. */
+  readonly retryAfterMs?: number;
 
-  constructor(code: number, message: string, data?: unknown) {
+  constructor(code: number, message: string, { data, status, retryAfterMs }: RemoteErrorFacts = {}) {
     super(message);
     this.code = code;
     if (data !== undefined) this.data = data;
+    if (status !== undefined) this.status = status;
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
   }
 }
 
-/**
- * What an error that never was on a wire is about.
- *
- * - `timeout`: a limit of time ran out
- * - `aborted`: the caller gave up
- * - `closed`: the connection or this end of it is closed
- * - `refused`: this end refused to do it
- * - `unreachable`: nobody answered
- * - `invalid_answer`: what came back was no valid message
- */
-export type LocalErrorCode = 'timeout' | 'aborted' | 'closed' | 'refused' | 'unreachable' | 'invalid_answer';
-
-/** An error that arose at this end and never was on a wire. Match on `code`; the facts are in `details`. */
-export class LocalError extends Error {
-  override readonly name = 'LocalError';
-  readonly code: LocalErrorCode;
-  readonly details: Readonly<Record<string, unknown>>;
-
-  constructor(
-    code: LocalErrorCode,
-    message: string,
-    details: Readonly<Record<string, unknown>> = {},
-    options?: { readonly cause?: unknown },
-  ) {
-    super(message, options);
-    this.code = code;
-    this.details = details;
-  }
+/** What a {@link RemoteError} may carry beside its code and message. */
+export interface RemoteErrorFacts {
+  readonly data?: unknown;
+  readonly status?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
 }
 
 /**

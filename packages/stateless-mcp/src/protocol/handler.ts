@@ -38,6 +38,11 @@ export interface Exchange {
    * is room again, or when the exchange is over. Who produces without end waits for it.
    */
   notify(notification: McpNotification | ExtensionNotification): void | Promise<void>;
+  /**
+   * Whoever waits for the result hears here of signs of life that carry no message, such as comments of an event
+   * stream. Client bindings call it; absent where nobody counts the time.
+   */
+  alive?(): void;
   readonly auth?: AuthInfo | undefined;
   /** Absent where there is no HTTP. */
   readonly http?: HttpRequestInfo | undefined;
@@ -102,6 +107,10 @@ class ChangedExchange implements Exchange {
     return this.#changes.notify === undefined
       ? this.#exchange.notify(notification)
       : this.#changes.notify(notification);
+  }
+
+  alive(): void {
+    this.#exchange.alive?.();
   }
 
   // Optional members may be taken away, so that `undefined` is a change too.

@@ -1,6 +1,7 @@
 /** The words of the stateless protocol: messages, methods, errors, rules. No I/O, no timers, no dependencies. */
 export type { AuthInfo } from './auth-info.ts';
 export type { ClientCapabilities, ServerCapabilities } from './capabilities.ts';
+export { type Clock, systemClock } from './clock.ts';
 export type * from './completion.ts';
 export type * from './content.ts';
 export type { DiscoverResult } from './discover.ts';
@@ -8,12 +9,11 @@ export type * from './elicitation.ts';
 export * from './error-codes.ts';
 export {
   HeaderMismatchError,
-  LocalError,
-  type LocalErrorCode,
   McpError,
   type McpErrorOptions,
   MissingRequiredClientCapabilityError,
   RemoteError,
+  type RemoteErrorFacts,
   ResourceNotFoundError,
   UnsupportedProtocolVersionError,
 } from './errors.ts';
@@ -34,6 +34,7 @@ export type { Icon, Implementation } from './implementation.ts';
 export type * from './input-required.ts';
 export type { JsonObject, JsonValue } from './json.ts';
 export type * from './json-rpc-types.ts';
+export { type FailurePhase, LocalError, type LocalErrorCode, type LocalErrorFacts } from './local-error.ts';
 export { consoleLogger, type Logger } from './logger.ts';
 export { LOGGING_LEVELS, type LoggingLevel } from './logging.ts';
 export {
@@ -68,6 +69,7 @@ export {
   READ_RESOURCE,
 } from './methods.ts';
 export type * from './notifications.ts';
+export { type McpPeer, type PeerEvents, type PeerReport } from './peer.ts';
 export type * from './prompts.ts';
 export type * from './resources.ts';
 export type * from './result.ts';

@@ -20,10 +20,14 @@ export interface MethodRow<Params extends RequestParams = RequestParams, Result 
   readonly gate?: (capabilities: ServerCapabilities) => boolean;
   /** The answer may be a question to the client (`input_required`). */
   readonly mayAsk?: boolean;
+  /** Changes nothing at the server: may be asked again when its answer was lost. */
+  readonly readOnly?: boolean;
   /** The result carries cache hints. */
   readonly cacheable?: boolean;
   /** The result comes in pages, and this member of it holds the entries. */
   readonly pages?: string;
+  /** Members that a complete result cannot do without. */
+  readonly members?: { readonly [member: string]: 'array' | 'object' };
   /** Stays open: no deadline once it is acknowledged, ended by `closing`. */
   readonly stream?: boolean;
   /** The parameter that names what the request is about; mirrored into the header `Mcp-Name`. */
@@ -48,14 +52,18 @@ export function defineMethod<Params extends RequestParams, Result extends McpRes
 
 export const DISCOVER: MethodRow<RequestParams, DiscoverResult> = defineMethod({
   name: 'server/discover',
+  readOnly: true,
   cacheable: true,
+  members: { supportedVersions: 'array', capabilities: 'object' },
 });
 
 export const LIST_TOOLS: MethodRow<PaginatedParams, ListToolsResult> = defineMethod({
   name: 'tools/list',
+  readOnly: true,
   gate: offersTools,
   cacheable: true,
   pages: 'tools',
+  members: { tools: 'array' },
 });
 
 export const CALL_TOOL: MethodRow<CallToolParams, CallToolResult | InputRequiredResult> = defineMethod({
@@ -63,47 +71,60 @@ export const CALL_TOOL: MethodRow<CallToolParams, CallToolResult | InputRequired
   gate: offersTools,
   mayAsk: true,
   target: 'name',
+  members: { content: 'array' },
 });
 
 export const LIST_RESOURCES: MethodRow<PaginatedParams, ListResourcesResult> = defineMethod({
   name: 'resources/list',
+  readOnly: true,
   gate: offersResources,
   cacheable: true,
   pages: 'resources',
+  members: { resources: 'array' },
 });
 
 export const LIST_RESOURCE_TEMPLATES: MethodRow<PaginatedParams, ListResourceTemplatesResult> = defineMethod({
   name: 'resources/templates/list',
+  readOnly: true,
   gate: offersResources,
   cacheable: true,
   pages: 'resourceTemplates',
+  members: { resourceTemplates: 'array' },
 });
 
 export const READ_RESOURCE: MethodRow<ReadResourceParams, ReadResourceResult | InputRequiredResult> = defineMethod({
   name: 'resources/read',
+  readOnly: true,
   gate: offersResources,
   mayAsk: true,
   cacheable: true,
   target: 'uri',
+  members: { contents: 'array' },
 });
 
 export const LIST_PROMPTS: MethodRow<PaginatedParams, ListPromptsResult> = defineMethod({
   name: 'prompts/list',
+  readOnly: true,
   gate: offersPrompts,
   cacheable: true,
   pages: 'prompts',
+  members: { prompts: 'array' },
 });
 
 export const GET_PROMPT: MethodRow<GetPromptParams, GetPromptResult | InputRequiredResult> = defineMethod({
   name: 'prompts/get',
+  readOnly: true,
   gate: offersPrompts,
   mayAsk: true,
   target: 'name',
+  members: { messages: 'array' },
 });
 
 export const COMPLETE: MethodRow<CompleteParams, CompleteResult> = defineMethod({
   name: 'completion/complete',
+  readOnly: true,
   gate: (capabilities) => capabilities.completions !== undefined,
+  members: { completion: 'object' },
 });
 
 export const LISTEN: MethodRow<SubscriptionsListenParams, SubscriptionsListenResult> = defineMethod({

@@ -6,10 +6,10 @@ const MAX_KEPT_CHARACTERS = 4 * 1024 * 1024;
 export type HeldKind = 'progress' | 'log' | 'other';
 
 /**
- * Events that wait for room in a channel, oldest first. The newest progress replaces the one that waits, and log messages
+ * Messages that wait for room in a channel, oldest first. The newest progress replaces the one that waits, and log messages
  * give way, because their senders need not wait; everything else stays.
  */
-export class HeldEvents {
+export class HeldMessages {
   readonly #events = new Map<number | 'progress', string>();
   /** Keys of those that may be dropped: looking for them among all others would take longer with every event. */
   readonly #logs = new Set<number | 'progress'>();

@@ -1,0 +1,165 @@
+import type { Clock } from '../protocol/clock.ts';
+import type { Exchange, McpHandler, McpRequest } from '../protocol/handler.ts';
+import { givenUp, LocalError, phaseOf } from '../protocol/local-error.ts';
+import type { Logger } from '../protocol/logger.ts';
+import type { MethodRow } from '../protocol/methods.ts';
+import type { ExtensionNotification, LogParams, McpNotification, ProgressParams } from '../protocol/notifications.ts';
+import type { McpResult } from '../protocol/result.ts';
+import { MODERN_VERSIONS } from '../protocol/versions.ts';
+
+/** A client never drains the peers it calls. */
+const NEVER = new AbortController().signal;
+
+/** What the caller of one request wants to hear, and how long it waits. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly idleTimeoutMs: number;
+  readonly totalTimeoutMs: number;
+  readonly onProgress?: ((progress: ProgressParams) => void | Promise<void>) | undefined;
+  readonly onLog?: ((message: LogParams) => void | Promise<void>) | undefined;
+  /** Of a listen stream: everything that arrives on it, the acknowledgement first. */
+  readonly onNotification?:
+    | ((notification: McpNotification | ExtensionNotification) => void | Promise<void>)
+    | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * One request and its limits of time. Silence is measured from the last sign of life: progress, a log message, a comment on
+ * an event stream. Whoever gives up gets the error at once, whatever the peer does about it.
+ */
+export class Call implements Exchange {
+  readonly closing: AbortSignal = NEVER;
+  readonly wantsProgress = true;
+  readonly versions: readonly string[] = MODERN_VERSIONS;
+  readonly #row: MethodRow;
+  readonly #options: CallOptions;
+  readonly #leaving = new AbortController();
+  readonly #started: number;
+  #lastSign: number;
+  #lastProgress: ProgressParams | undefined;
+  #cancelTimer: (() => void) | undefined;
+  #settled = false;
+
+  constructor(row: MethodRow, options: CallOptions) {
+    this.#row = row;
+    this.#options = options;
+    this.#started = options.clock.now();
+    this.#lastSign = this.#started;
+  }
+
+  get signal(): AbortSignal {
+    return this.#leaving.signal;
+  }
+
+  async run(peer: McpHandler, request: McpRequest): Promise<McpResult> {
+    const { signal } = this.#options;
+    if (signal?.aborted === true) throw givenUp(signal.reason, request.method, {});
+    return new Promise<McpResult>((resolve, reject) => {
+      const leave = (): void => this.#giveUp(signal?.reason, reject);
+      const settle = (): void => {
+        this.#settled = true;
+        this.#cancelTimer?.();
+        signal?.removeEventListener('abort', leave);
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      this.#startTimer(reject);
+      peer(request, this).then(
+        (result) => {
+          settle();
+          resolve(result);
+        },
+        (error: unknown) => {
+          settle();
+          reject(error as Error);
+        },
+      );
+    });
+  }
+
+  notify(notification: McpNotification | ExtensionNotification): void | Promise<void> {
+    if (this.#settled) return undefined;
+    this.alive();
+    const { onProgress, onLog, onNotification } = this.#options;
+    switch (notification.method) {
+      case 'notifications/progress':
+        this.#lastProgress = notification.params as ProgressParams;
+        return this.#tell(onProgress, notification.params as ProgressParams);
+      case 'notifications/message':
+        return this.#tell(onLog, notification.params as LogParams);
+      case 'notifications/subscriptions/acknowledged':
+        // Open from here on, for as long as both ends like.
+        if (this.#row.stream === true) this.#cancelTimer?.();
+        return this.#tell(onNotification, notification);
+      default:
+        return this.#tell(onNotification, notification);
+    }
+  }
+
+  alive(): void {
+    this.#lastSign = this.#options.clock.now();
+  }
+
+  /** Code of the caller: its failures are its own, and reading goes on. */
+  #tell<Value>(listener: ((value: Value) => void | Promise<void>) | undefined, value: Value): void | Promise<void> {
+    const failed = (error: unknown): void => {
+      this.#options.logger.error(`A listener of ${this.#row.name} failed`, { error });
+    };
+    try {
+      return listener?.(value)?.catch(failed);
+    } catch (error) {
+      failed(error);
+      return undefined;
+    }
+  }
+
+  /** One timer for both limits; signs of life only move the moment it asks about. */
+  #startTimer(reject: (error: LocalError) => void): void {
+    const { clock, idleTimeoutMs, totalTimeoutMs } = this.#options;
+    const idleEnd = this.#lastSign + idleTimeoutMs;
+    const totalEnd = this.#started + totalTimeoutMs;
+    const delay = Math.max(1, Math.ceil(Math.min(idleEnd, totalEnd) - clock.now()));
+    this.#cancelTimer = clock.after(delay, () => {
+      const now = clock.now();
+      if (now >= totalEnd) this.#giveUp(this.#timeout('total'), reject);
+      else if (now >= this.#lastSign + idleTimeoutMs) this.#giveUp(this.#timeout('idle'), reject);
+      else this.#startTimer(reject);
+    });
+  }
+
+  #timeout(timer: 'idle' | 'total'): LocalError {
+    const { idleTimeoutMs, totalTimeoutMs } = this.#options;
+    const limit = timer === 'idle' ? idleTimeoutMs : totalTimeoutMs;
+    const text =
+      timer === 'idle'
+        ? `no sign of life for ${limit} ms (idleTimeoutMs)`
+        : `it was not done after ${limit} ms (totalTimeoutMs)`;
+    const progress = this.#lastProgress;
+    const heard = progress === undefined ? 'no progress was heard of' : `the last progress was ${describe(progress)}`;
+    return new LocalError('timeout', `${this.#row.name} timed out: ${text}; ${heard}`, {
+      timer,
+      lastProgress: progress,
+      phase: phaseOf(this.#row),
+      maybeExecuted: true,
+    });
+  }
+
+  #giveUp(reason: unknown, reject: (error: LocalError) => void): void {
+    if (this.#settled) return;
+    // A peer knows whether anything was sent, and says so at once; one that says nothing is not waited for.
+    this.#leaving.abort(reason);
+    this.#cancelTimer?.();
+    queueMicrotask(() => {
+      this.#cancelTimer = this.#options.clock.after(0, () => {
+        this.#settled = true;
+        reject(givenUp(reason, this.#row.name, { phase: phaseOf(this.#row), maybeExecuted: true }));
+      });
+    });
+  }
+}
+
+function describe({ progress, total, message }: ProgressParams): string {
+  const amount = total === undefined ? String(progress) : `${progress} of ${total}`;
+  return message === undefined ? amount : `${amount} ("${message.slice(0, 100)}")`;
+}

@@ -1,0 +1,23 @@
+import { RemoteError } from '../protocol/errors.ts';
+import { LocalError } from '../protocol/local-error.ts';
+
+const TOO_MANY_REQUESTS = 429;
+const UNAVAILABLE = 503;
+
+/**
+ * Milliseconds after which a failed request may be made once more; `undefined`: it may not. What was refused before it was
+ * carried out may, when the server says how long to wait; what may have been carried out only if that does no harm.
+ */
+export function repeatAfterMs(error: unknown, mayRepeat: boolean): number | undefined {
+  if (error instanceof RemoteError) {
+    const isRefused =
+      error.status === TOO_MANY_REQUESTS || error.code === TOO_MANY_REQUESTS || error.code === UNAVAILABLE;
+    return isRefused ? error.retryAfterMs : undefined;
+  }
+  if (!(error instanceof LocalError)) return undefined;
+  if (error.code === 'http_status') {
+    const isRefused = error.status === TOO_MANY_REQUESTS || (error.status === UNAVAILABLE && mayRepeat);
+    return isRefused ? error.retryAfterMs : undefined;
+  }
+  return error.code === 'closed' && (mayRepeat || !error.maybeExecuted) ? 0 : undefined;
+}

@@ -1,0 +1,171 @@
+import type { Clock } from '../protocol/clock.ts';
+import { givenUp } from '../protocol/local-error.ts';
+import type { CacheHints, McpResult } from '../protocol/result.ts';
+import { deepFreeze } from '../protocol/shared-json.ts';
+
+const MAX_ENTRIES = 1000;
+const MAX_CHARACTERS = 64 * 1024 * 1024;
+
+/** What a cached result is about, and therefore which changes end it. */
+export interface CacheSubject {
+  readonly kind: 'server' | 'tools' | 'prompts' | 'resources' | 'resource';
+  /** Of a `resource`. */
+  readonly uri?: string | undefined;
+}
+
+/** One look-up. */
+export interface CachedRead<Result> {
+  /** Method and everything that decides what the result is. */
+  readonly key: string;
+  readonly subject: CacheSubject;
+  /** `reload`: asks the server in any case, and keeps its answer. */
+  readonly mode: 'default' | 'reload';
+  readonly signal?: AbortSignal | undefined;
+  readonly fetch: (signal: AbortSignal) => Promise<Result>;
+}
+
+interface Entry {
+  readonly subject: CacheSubject;
+  readonly result: McpResult;
+  readonly expires: number;
+  readonly characters: number;
+}
+
+/** A request that is under way, and those who wait for it. */
+interface Flight {
+  readonly subject: CacheSubject;
+  readonly answer: Promise<McpResult>;
+  readonly leaving: AbortController;
+  waiting: number;
+  /** What it asks for has changed since: its answer is given to those who wait, and not kept. */
+  isStale: boolean;
+}
+
+export interface CacheStatistics {
+  readonly entries: number;
+  readonly hits: number;
+  readonly misses: number;
+}
+
+/**
+ * The results of one client that servers allow to keep, for as long as they allow. One request at a time for the same thing:
+ * who comes later waits for it too. Private to its client, so that `cacheScope` makes no difference here.
+ *
+ * Specification: server/utilities/caching.
+ */
+export class ResponseCache {
+  readonly #clock: Clock;
+  readonly #entries = new Map<string, Entry>();
+  readonly #flights = new Map<string, Flight>();
+  #characters = 0;
+  #hits = 0;
+  #misses = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get statistics(): CacheStatistics {
+    return { entries: this.#entries.size, hits: this.#hits, misses: this.#misses };
+  }
+
+  async read<Result extends McpResult>({ key, subject, mode, signal, fetch }: CachedRead<Result>): Promise<Result> {
+    if (signal?.aborted === true) throw givenUp(signal.reason, subject.kind, {});
+    if (mode === 'default') {
+      const entry = this.#fresh(key);
+      // The key names the method, and with it the type.
+      if (entry !== undefined) return entry.result as Result;
+    }
+    const flight = (mode === 'default' ? this.#flights.get(key) : undefined) ?? this.#start(key, subject, fetch);
+    return this.#wait(key, flight, signal) as Promise<Result>;
+  }
+
+  /** The thing has changed: what is kept of it, or is being asked for, is not kept any longer. */
+  invalidate(changed: CacheSubject): void {
+    for (const [key, { subject }] of this.#entries) if (isAbout(subject, changed)) this.#remove(key);
+    for (const [key, flight] of this.#flights) {
+      if (!isAbout(flight.subject, changed)) continue;
+      flight.isStale = true;
+      this.#flights.delete(key);
+    }
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#characters = 0;
+    for (const flight of this.#flights.values()) flight.isStale = true;
+    this.#flights.clear();
+  }
+
+  #fresh(key: string): Entry | undefined {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined && entry.expires > this.#clock.now()) {
+      this.#hits += 1;
+      return entry;
+    }
+    this.#misses += 1;
+    if (entry !== undefined) this.#remove(key);
+    return undefined;
+  }
+
+  #start(key: string, subject: CacheSubject, fetch: (signal: AbortSignal) => Promise<McpResult>): Flight {
+    const leaving = new AbortController();
+    const flight: Flight = { subject, answer: fetch(leaving.signal), leaving, waiting: 0, isStale: false };
+    this.#flights.set(key, flight);
+    const over = (): void => {
+      if (this.#flights.get(key) === flight) this.#flights.delete(key);
+    };
+    flight.answer.then(
+      (result) => {
+        over();
+        if (!flight.isStale) this.#keep(key, subject, result);
+      },
+      // Those who wait hear of it.
+      over,
+    );
+    return flight;
+  }
+
+  async #wait(key: string, flight: Flight, signal: AbortSignal | undefined): Promise<McpResult> {
+    flight.waiting += 1;
+    if (signal === undefined) return flight.answer;
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        const error = givenUp(signal.reason, flight.subject.kind, {});
+        reject(error);
+        flight.waiting -= 1;
+        if (flight.waiting > 0) return;
+        if (this.#flights.get(key) === flight) this.#flights.delete(key);
+        flight.leaving.abort(error);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      flight.answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+    });
+  }
+
+  #keep(key: string, subject: CacheSubject, result: McpResult): void {
+    const { ttlMs } = result as Partial<CacheHints>;
+    // An answer to a retried request, or a question, is nobody's to keep.
+    if (result.resultType !== 'complete' || ttlMs === undefined || ttlMs <= 0) return;
+    const characters = JSON.stringify(result).length;
+    if (characters > MAX_CHARACTERS / 4) return;
+    this.#remove(key);
+    this.#entries.set(key, { subject, result: deepFreeze(result), expires: this.#clock.now() + ttlMs, characters });
+    this.#characters += characters;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= MAX_ENTRIES && this.#characters <= MAX_CHARACTERS) break;
+      this.#remove(oldest);
+    }
+  }
+
+  #remove(key: string): void {
+    this.#characters -= this.#entries.get(key)?.characters ?? 0;
+    this.#entries.delete(key);
+  }
+}
+
+/** A change of a resource may lie below the one that was read. */
+function isAbout(subject: CacheSubject, changed: CacheSubject): boolean {
+  if (subject.kind !== changed.kind) return false;
+  return subject.kind !== 'resource' || changed.uri?.startsWith(subject.uri ?? '') === true;
+}

@@ -1,0 +1,95 @@
+import { deferred } from '../protocol/deferred.ts';
+import { LocalError } from '../protocol/local-error.ts';
+import { LISTEN, type MethodRow } from '../protocol/methods.ts';
+import type {
+  ExtensionNotification,
+  McpNotification,
+  ResourceUpdatedParams,
+  SubscriptionsAcknowledgedParams,
+} from '../protocol/notifications.ts';
+import type { McpResult } from '../protocol/result.ts';
+import type { SubscriptionFilter } from '../protocol/subscriptions.ts';
+import type { CallOptions } from './call.ts';
+import type { RequestOptions } from './client-options.ts';
+import type { CacheSubject } from './response-cache.ts';
+
+export interface ListenOptions extends RequestOptions {
+  /** Hears of every change. While a promise of it is pending, nothing more is read. */
+  readonly onChange: (notification: McpNotification | ExtensionNotification) => void | Promise<void>;
+}
+
+/** An open stream of changes. */
+export interface Subscription extends AsyncDisposable {
+  /** What the server delivers of what was asked for. */
+  readonly honored: SubscriptionFilter;
+  /**
+   * Resolves when the stream is over in good order: ended by the server, or by `close`. Rejects with `LocalError` of code
+   * `closed` when it broke off: changes may have been missed from then on.
+   */
+  readonly closed: Promise<void>;
+  /** Ends the stream. */
+  close(): Promise<void>;
+}
+
+interface SubscriptionHost {
+  request(
+    row: MethodRow,
+    params: { readonly notifications: SubscriptionFilter },
+    options: Pick<CallOptions, 'signal' | 'onNotification'>,
+  ): Promise<McpResult>;
+  invalidate(subject: CacheSubject): void;
+}
+
+/** Resolves with the acknowledgement; rejects if the server refuses, or does not answer in time. */
+export async function openSubscription(
+  filter: SubscriptionFilter,
+  { signal, onChange }: ListenOptions,
+  host: SubscriptionHost,
+): Promise<Subscription> {
+  const acknowledged = deferred<SubscriptionFilter>();
+  const leaving = new AbortController();
+  const left = new LocalError('aborted', 'The subscription was closed at this end');
+  const close = async (): Promise<void> => {
+    leaving.abort(left);
+    await closed.catch(() => {});
+  };
+  const onNotification = (notification: McpNotification | ExtensionNotification): void | Promise<void> => {
+    if (notification.method === 'notifications/subscriptions/acknowledged') {
+      acknowledged.resolve((notification.params as SubscriptionsAcknowledgedParams).notifications);
+      return undefined;
+    }
+    const subject = subjectOf(notification);
+    if (subject !== undefined) host.invalidate(subject);
+    return onChange(notification);
+  };
+  const ended = host.request(
+    LISTEN,
+    { notifications: filter },
+    { signal: signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]), onNotification },
+  );
+  const closed = ended.then(
+    () => undefined,
+    (error: unknown) => {
+      if (!leaving.signal.aborted) throw error;
+    },
+  );
+  // A server that has nothing to deliver may complete without a word. Who does not look at `closed` is not punished.
+  ended.then(() => acknowledged.resolve({}), acknowledged.reject);
+  closed.catch(() => {});
+  return { honored: await acknowledged.promise, closed, close, [Symbol.asyncDispose]: close };
+}
+
+function subjectOf({ method, params }: McpNotification | ExtensionNotification): CacheSubject | undefined {
+  switch (method) {
+    case 'notifications/tools/list_changed':
+      return { kind: 'tools' };
+    case 'notifications/prompts/list_changed':
+      return { kind: 'prompts' };
+    case 'notifications/resources/list_changed':
+      return { kind: 'resources' };
+    case 'notifications/resources/updated':
+      return { kind: 'resource', uri: (params as ResourceUpdatedParams).uri };
+    default:
+      return undefined;
+  }
+}

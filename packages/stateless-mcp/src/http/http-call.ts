@@ -1,0 +1,303 @@
+import type { RemoteError } from '../protocol/errors.ts';
+import { excerpt } from '../protocol/excerpt.ts';
+import type { Exchange } from '../protocol/handler.ts';
+import { completeResult, type Inbound, invalidAnswer, readInbound, remoteError } from '../protocol/inbound.ts';
+import { parseJson } from '../protocol/json-rpc.ts';
+import { LocalError, phaseOf } from '../protocol/local-error.ts';
+import type { Logger } from '../protocol/logger.ts';
+import type { MethodRow } from '../protocol/methods.ts';
+import type { PeerListeners } from '../protocol/peer.ts';
+import { redactSecrets } from '../protocol/redact.ts';
+import type { McpResult } from '../protocol/result.ts';
+import { readBeginning, readEvents, readWhole, TooManyBytes } from './answer-reader.ts';
+import { fetchFailure } from './http-failure.ts';
+import type { HttpFetch, HttpFetchResponse } from './http-fetch.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+const MAX_REDIRECTS = 5;
+/** Of an answer that is no message, for people. */
+const SHOWN_BODY_BYTES = 2048;
+/** A stream that goes on after the result is left behind after this time. */
+const LAST_BYTES_MS = 1000;
+
+/** What the calls of one peer have in common. */
+export interface HttpCallHost {
+  readonly fetch: HttpFetch;
+  readonly endpoint: string;
+  readonly maxResponseBytes: number;
+  readonly logger: Logger;
+  readonly listeners: PeerListeners;
+  /** Values that must not appear in errors. */
+  readonly secrets: readonly string[];
+  /** The server says that its endpoint has moved for good. */
+  moved(url: string): void;
+}
+
+/** One message to send. */
+export interface HttpCallRequest {
+  readonly url: string;
+  readonly id: number;
+  readonly method: string;
+  readonly row: MethodRow | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** One POST and its answer, which is the response of that POST and nothing else. */
+export class HttpCall {
+  readonly #host: HttpCallHost;
+  readonly #request: HttpCallRequest;
+  readonly #exchange: Exchange;
+  readonly #signal: AbortSignal;
+  readonly #leave: (reason: unknown) => void;
+
+  /** @param leaving gives the connection up; its signal has aborted when the caller left */
+  constructor(host: HttpCallHost, request: HttpCallRequest, exchange: Exchange, leaving: AbortController) {
+    this.#host = host;
+    this.#request = request;
+    this.#exchange = exchange;
+    this.#signal = leaving.signal;
+    this.#leave = (reason) => leaving.abort(reason);
+  }
+
+  async run(): Promise<McpResult> {
+    const response = await this.#post();
+    const type = response.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+    try {
+      if (response.status === 401 || response.status === 403) throw await this.#unauthorized(response);
+      if (response.status >= 200 && response.status < 300) {
+        if (type === 'text/event-stream' && response.body !== null) return await this.#readStream(response.body);
+        if (isJson(type)) return this.#settle(await this.#readJson(response), response);
+      } else if (isJson(type)) {
+        return this.#settle(await this.#readJson(response), response);
+      }
+    } catch (error) {
+      throw this.#explained(error);
+    }
+    throw await this.#unexpectedStatus(response, type);
+  }
+
+  async #post(): Promise<HttpFetchResponse> {
+    let { url } = this.#request;
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+      let response: HttpFetchResponse;
+      try {
+        response = await this.#host.fetch(url, {
+          method: 'POST',
+          headers: this.#request.headers,
+          body: this.#request.body,
+          signal: this.#signal,
+          redirect: 'manual',
+          timeout: false,
+        });
+      } catch (error) {
+        throw this.#explained(error);
+      }
+      const { status } = response;
+      if (status < 300 || status > 399 || status === 304) {
+        if (response.type === 'opaqueredirect') throw this.#hiddenRedirect();
+        return response;
+      }
+      await readBeginning(response.body, SHOWN_BODY_BYTES);
+      url = this.#redirected(url, response);
+      if (status === 301 || status === 308) this.#host.moved(url);
+    }
+    throw this.#refused(`redirects more than ${MAX_REDIRECTS} times`);
+  }
+
+  /** A POST is repeated as it is where its own origin sends it: it was not carried out where it came first. */
+  #redirected(from: string, { status, headers }: HttpFetchResponse): string {
+    const location = headers.get('location');
+    if (location === null || !URL.canParse(location, from)) throw this.#refused(`answers ${status} without a target`);
+    const target = new URL(location, from);
+    if (target.origin !== new URL(from).origin) {
+      throw this.#refused(
+        `redirects to ${this.#redact(target.href)}, another origin: connect to that URL if you trust it`,
+      );
+    }
+    if (status === 303) throw this.#refused('answers 303, which would make a GET of the request');
+    return target.href;
+  }
+
+  #hiddenRedirect(): LocalError {
+    return this.#refused('redirects, and this platform does not tell where: use the URL that it redirects to');
+  }
+
+  #refused(reason: string): LocalError {
+    return new LocalError('refused', `${this.#host.endpoint} ${reason}`, { phase: 'http' });
+  }
+
+  async #readJson(response: HttpFetchResponse): Promise<Inbound> {
+    const bytes = await readWhole(response.body, this.#host.maxResponseBytes);
+    let message: unknown;
+    try {
+      message = parseJson(bytes);
+    } catch (error) {
+      const shown = new TextDecoder().decode(bytes.subarray(0, SHOWN_BODY_BYTES));
+      const reason = error instanceof Error ? error.message : String(error);
+      throw this.#invalid(response.status, reason, shown);
+    }
+    const inbound = readInbound(message);
+    if (inbound.kind === 'result' || inbound.kind === 'error') return inbound;
+    const shown = new TextDecoder().decode(bytes.subarray(0, SHOWN_BODY_BYTES));
+    throw this.#invalid(response.status, inbound.kind === 'invalid' ? inbound.reason : 'it is no response', shown);
+  }
+
+  /** An answer in JSON that is no message: with a status of success the server's fault, otherwise of whoever is in front. */
+  #invalid(status: number, reason: string, body: string): LocalError {
+    const isSuccess = status >= 200 && status < 300;
+    return new LocalError(
+      isSuccess ? 'invalid_answer' : 'http_status',
+      `${this.#host.endpoint} answered ${this.#request.method} with ${status} and no valid message: ${reason}`,
+      {
+        status,
+        body: this.#redact(body),
+        phase: isSuccess ? phaseOf(this.#request.row) : 'http',
+        maybeExecuted: isSuccess || status >= 500,
+      },
+    );
+  }
+
+  async #readStream(body: NonNullable<HttpFetchResponse['body']>): Promise<McpResult> {
+    const events = readEvents(body, this.#host.maxResponseBytes);
+    for (let next = await events.next(); next.done !== true; next = await events.next()) {
+      this.#exchange.alive?.();
+      const event = next.value;
+      if (event === undefined) continue;
+      const inbound: Inbound =
+        'message' in event ? readInbound(event.message) : { kind: 'invalid', reason: event.unreadable };
+      switch (inbound.kind) {
+        case 'result':
+        case 'error':
+          if (inbound.kind === 'result' && !this.#isOwnId(inbound.id)) {
+            this.#ignored(`a result with the id ${excerpt(String(inbound.id))}, which nobody waits for`);
+            break;
+          }
+          void this.#readToEnd(events);
+          return this.#settle(inbound);
+        case 'notification':
+          await this.#deliver(inbound);
+          break;
+        case 'invalid':
+          this.#ignored(inbound.reason);
+          break;
+        case 'cancelled':
+          // Closing the stream says the same here.
+          break;
+      }
+    }
+    const { method, row } = this.#request;
+    throw new LocalError(
+      'closed',
+      `${this.#host.endpoint} ended the stream of ${method} before its result: it may have been carried out`,
+      { phase: phaseOf(row), maybeExecuted: true },
+    );
+  }
+
+  /** To the caller, or to the listeners of the peer if it does not belong to this request. */
+  #deliver({ notification, progressToken, subscriptionId }: Inbound & { kind: 'notification' }): void | Promise<void> {
+    const { method } = notification;
+    const isStream = this.#request.row?.stream === true;
+    const isOwn =
+      method === 'notifications/progress'
+        ? progressToken !== undefined && this.#isOwnId(progressToken)
+        : method === 'notifications/message' ||
+          (isStream && (subscriptionId === undefined || this.#isOwnId(subscriptionId)));
+    if (isOwn) return this.#exchange.notify(notification);
+    this.#host.listeners.unattributed(notification);
+    return undefined;
+  }
+
+  /** Some servers make strings of numbers. */
+  #isOwnId(id: string | number): boolean {
+    return id === this.#request.id || id === String(this.#request.id);
+  }
+
+  #ignored(reason: string): void {
+    this.#host.logger.debug(`${this.#host.endpoint} sent what was ignored: ${reason}`);
+  }
+
+  /** A stream that ends by itself leaves its connection for the next request. */
+  async #readToEnd(events: AsyncIterator<unknown>): Promise<void> {
+    const timer = setTimeout(() => this.#leave(new Error('The stream went on after its result')), LAST_BYTES_MS);
+    try {
+      for (let rest = 0; rest < 100 && (await events.next()).done !== true; rest++);
+      await events.return?.();
+    } catch {
+      // The result is here: nothing that happens to its stream matters any more.
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #settle(inbound: Inbound, response?: HttpFetchResponse): McpResult {
+    const { method, row, id } = this.#request;
+    if (inbound.kind === 'error') throw this.#remoteError(inbound.error, response);
+    if (inbound.kind !== 'result') throw invalidAnswer(method, 'it is no response');
+    if (!this.#isOwnId(inbound.id)) {
+      throw invalidAnswer(method, `it answers the request ${excerpt(String(inbound.id))}, and not ${id}`);
+    }
+    if (response !== undefined && response.status >= 300) {
+      throw invalidAnswer(method, `a result came with the status ${response.status}`);
+    }
+    return completeResult(inbound.result, method, row);
+  }
+
+  #remoteError(error: unknown, response: HttpFetchResponse | undefined): RemoteError {
+    const http =
+      response === undefined ? {} : { status: response.status, retryAfterMs: retryAfterMs(response.headers) };
+    return remoteError(error, this.#request.method, http);
+  }
+
+  async #unauthorized(response: HttpFetchResponse): Promise<LocalError> {
+    const { status, headers } = response;
+    const body = this.#redact(await readBeginning(response.body, SHOWN_BODY_BYTES));
+    const challenge = headers.get('www-authenticate') ?? undefined;
+    const reason = status === 401 ? 'wants credentials' : 'does not allow this with these credentials';
+    return new LocalError(
+      'unauthorized',
+      `${this.#host.endpoint} ${reason} (${status})${challenge === undefined ? '' : `: ${excerpt(challenge)}`}`,
+      { phase: 'auth', status, challenge, body },
+    );
+  }
+
+  async #unexpectedStatus(response: HttpFetchResponse, type: string): Promise<LocalError> {
+    const { status, headers } = response;
+    const body = this.#redact(await readBeginning(response.body, SHOWN_BODY_BYTES));
+    const wait = retryAfterMs(headers);
+    const what = type === '' ? 'without a content type' : `with ${excerpt(type)}`;
+    return new LocalError(
+      'http_status',
+      `${this.#host.endpoint} answered ${this.#request.method} with ${status} ${what}, which is no message${
+        wait === undefined ? '' : `; it asks to wait ${Math.ceil(wait / 1000)} s`
+      }: ${excerpt(body)}`,
+      // Success that is no message may be a proxy's login page as well as the work of the server.
+      { phase: 'http', status, body, retryAfterMs: wait, maybeExecuted: status < 300 || status >= 500 },
+    );
+  }
+
+  #explained(error: unknown): unknown {
+    if (this.#signal.aborted) return this.#signal.reason;
+    const { method, row } = this.#request;
+    const { endpoint, maxResponseBytes } = this.#host;
+    const phase = phaseOf(row);
+    if (error instanceof TooManyBytes) {
+      this.#leave(error);
+      return new LocalError(
+        'too_large',
+        `The answer of ${endpoint} to ${method} is larger than ${maxResponseBytes} bytes (maxResponseBytes)`,
+        { phase, maybeExecuted: true },
+      );
+    }
+    const isOurs = error instanceof LocalError || (error instanceof Error && error.name === 'RemoteError');
+    return isOurs ? error : fetchFailure(error, endpoint, method, phase);
+  }
+
+  #redact(text: string): string {
+    return redactSecrets(text, this.#host.secrets);
+  }
+}
+
+function isJson(type: string): boolean {
+  return type === 'application/json' || type.endsWith('+json');
+}

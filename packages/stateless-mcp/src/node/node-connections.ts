@@ -1,0 +1,142 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { isIP, Socket, type TcpNetConnectOpts } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
+import type { HttpFetchPhase } from '../http/http-fetch.ts';
+
+/** Servers commonly close a connection that was idle for 5 s. Who leaves first does not meet that moment. */
+const IDLE_MS = 4000;
+/** How much earlier to leave than a server announced. */
+const MARGIN_MS = 1000;
+/** Node's own value, 1 s, lets a network that was gone for 11 s end a call that waits. */
+const TCP_KEEP_ALIVE_MS = 60_000;
+/** Node gives up an address after 250 ms when the name has others, too soon for a distant server. */
+const CONNECT_ATTEMPT_MS = 2000;
+
+/** What must be known about a connection beyond what its socket tells. */
+class Connection {
+  phase: HttpFetchPhase;
+  /** How long it may stay unused. */
+  idleMs = IDLE_MS;
+  /** When it is too old to be used again, while nobody uses it. */
+  usableUntil = 0;
+
+  constructor(phase: HttpFetchPhase) {
+    this.phase = phase;
+  }
+}
+
+/** Keeps connections to servers, to use them again. */
+export class Connections {
+  readonly #http: HttpAgent;
+  readonly #https: HttpsAgent;
+  readonly #connections = new WeakMap<Duplex, Connection>();
+  #isClosed = false;
+
+  /** @param ca certificates of the authorities to trust, in PEM; those of Node if absent */
+  constructor(ca?: string | readonly string[]) {
+    this.#http = this.#watched(new HttpAgent({ keepAlive: true }));
+    this.#https = this.#watched(
+      new HttpsAgent({ keepAlive: true, ...(ca !== undefined && { ca: typeof ca === 'string' ? ca : [...ca] }) }),
+    );
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** The agent for the next request to an origin, rid of connections that should not carry it. */
+  agentFor(isSecure: boolean, host: string, port: number): HttpAgent {
+    const agent = isSecure ? this.#https : this.#http;
+    const free = agent.freeSockets[originKey(host, port)];
+    // The agent takes the last one. Its own timers and events do not help when this process was busy for a while, nor
+    // between the moment a server closes a connection and that in which its socket is closed.
+    let last = free?.at(-1);
+    while (free !== undefined && last !== undefined && !this.#isUsable(last)) {
+      free.pop();
+      last.destroy();
+      last = free.at(-1);
+    }
+    return agent;
+  }
+
+  /** Where the request that got this socket is: it has not been sent before `http`. */
+  phaseOf(socket: Socket | null): HttpFetchPhase {
+    return (socket !== null && this.#connections.get(socket)?.phase) || 'connect';
+  }
+
+  /** What the server announced about how long it keeps an unused connection. */
+  announced(socket: Socket, keepAlive: string): void {
+    const seconds = /(?:^|[\s,;])timeout=(\d{1,9})/i.exec(keepAlive)?.[1];
+    const connection = this.#connections.get(socket);
+    if (seconds === undefined || connection === undefined) return;
+    connection.idleMs = Math.min(IDLE_MS, Number(seconds) * 1000 - MARGIN_MS);
+  }
+
+  /** Destroys every connection, those in use too. */
+  close(): void {
+    this.#isClosed = true;
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+
+  #isUsable(socket: Socket): boolean {
+    const connection = this.#connections.get(socket);
+    // Nothing was asked: what the server said on its own, such as a 408, would be taken for the next answer.
+    const isQuiet = socket.writable && socket.readableLength === 0;
+    return isQuiet && connection !== undefined && performance.now() < connection.usableUntil;
+  }
+
+  #watched<A extends HttpAgent>(agent: A): A {
+    const createConnection = agent.createConnection.bind(agent);
+    const reuseSocket = agent.reuseSocket.bind(agent);
+    agent.getName = ({ host, port } = {}) => originKey(host, port);
+    // Not as options of the agent: it copies them for each request.
+    agent.createConnection = (options, callback) => {
+      const tcp: Partial<TcpNetConnectOpts> = {
+        keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
+        autoSelectFamilyAttemptTimeout: CONNECT_ATTEMPT_MS,
+      };
+      const socket = createConnection({ ...options, ...tcp }, callback);
+      if (socket instanceof Socket) this.#follow(socket, options.host);
+      return socket;
+    };
+    agent.keepSocketAlive = (socket) => this.#keep(socket);
+    agent.reuseSocket = (socket, request) => {
+      (socket as Socket).setTimeout(0);
+      reuseSocket(socket, request);
+    };
+    return agent;
+  }
+
+  #follow(socket: Socket, host: string | null | undefined): void {
+    const connection = new Connection(isIP(host ?? '') === 0 ? 'dns' : 'connect');
+    this.#connections.set(socket, connection);
+    const isSecure = socket instanceof TLSSocket;
+    socket.on('lookup', (error: Error | null) => {
+      if (error === null && connection.phase === 'dns') connection.phase = 'connect';
+    });
+    socket.once('connect', () => {
+      connection.phase = isSecure ? 'tls' : 'http';
+    });
+    socket.once('secureConnect', () => {
+      connection.phase = 'http';
+    });
+    // Node has moments without a listener, between a request and the pool.
+    socket.on('error', () => undefined);
+  }
+
+  #keep(socket: Duplex): boolean {
+    const connection = this.#connections.get(socket);
+    if (!(socket instanceof Socket) || connection === undefined || connection.idleMs <= 0) return false;
+    connection.usableUntil = performance.now() + connection.idleMs;
+    socket.setTimeout(connection.idleMs);
+    socket.unref();
+    return true;
+  }
+}
+
+function originKey(host: string | null | undefined, port: number | string | null | undefined): string {
+  return `${host}:${port}`;
+}

@@ -1,0 +1,49 @@
+/** How a server binding writes what belongs to one request: the tags of this hop on it, whatever carries it. */
+import { type NotificationTags, serialiseResult } from './json-rpc.ts';
+import { isObject } from './json.ts';
+import type { RequestId } from './json-rpc-types.ts';
+import { type ProgressToken, SUBSCRIPTION_ID_META_KEY } from './meta.ts';
+import type { MethodRow } from './methods.ts';
+import type { HeldKind } from './held-messages.ts';
+import type { ExtensionNotification, McpNotification } from './notifications.ts';
+import type { McpResult } from './result.ts';
+
+/** What of a request belongs to the hop that it came by. */
+export interface RequestIdentity {
+  readonly id: RequestId;
+  readonly row: MethodRow | undefined;
+  readonly progressToken: ProgressToken | undefined;
+}
+
+export function kindOf({ method }: McpNotification | ExtensionNotification): HeldKind {
+  if (method === 'notifications/progress') return 'progress';
+  return method === 'notifications/message' ? 'log' : 'other';
+}
+
+export function tagsFor({ row, id, progressToken }: RequestIdentity, kind: HeldKind): NotificationTags {
+  if (row?.stream === true) return { subscriptionId: id };
+  return kind === 'progress' && progressToken !== undefined ? { progressToken } : {};
+}
+
+/**
+ * The response that carries `result`, as one line of JSON.
+ *
+ * @throws TypeError for what is no result (a handler may be any function) or what JSON cannot carry
+ */
+export function serialiseResponse({ row, id }: RequestIdentity, result: McpResult): string {
+  checkResult(result);
+  return serialiseResult(
+    id,
+    row?.stream === true ? { ...result, _meta: { ...result._meta, [SUBSCRIPTION_ID_META_KEY]: id } } : result,
+  );
+}
+
+function checkResult(result: unknown): asserts result is McpResult {
+  if (isObject(result) && typeof result.resultType === 'string') return;
+  throw new TypeError('A handler must resolve with a result: an object with a resultType');
+}
+
+/** Whether a text is longer than that in UTF-8. A UTF-16 unit has at most three bytes, so that only large texts are measured. */
+export function exceedsBytes(text: string, limit: number): boolean {
+  return text.length > limit || (text.length * 3 > limit && new TextEncoder().encode(text).length > limit);
+}

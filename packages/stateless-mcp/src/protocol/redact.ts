@@ -1,0 +1,26 @@
+const PLACE = '[redacted]';
+
+// `Authorization: Bearer abc`, `"api_key": "abc"`, `--token=abc`, `password=abc&…`. Each repetition is bounded, so that the
+// time is linear in the length.
+const NAMED =
+  /((?:authorization|cookie|api[-_]?key|access[-_]?key|token|secret|passw(?:or)?d|passphrase|credential|signature)["']?[ \t]{0,8}[:=][ \t]{0,8}["']?(?:(?:bearer|basic|digest|dpop)[ \t]{1,8})?)([^\s"'&,;]{1,4096})/gi;
+const SCHEME = /\b((?:bearer|basic|dpop)[ \t]{1,8})([A-Za-z0-9._~+/=-]{8,4096})/gi;
+const USER_INFO = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@:]{1,256}:[^\s/@]{1,256}@/gi;
+// Keys that name their issuer, and JSON Web Tokens.
+const KEY =
+  /\b(?:sk|pk|rk|ghp|gho|ghs|ghu|glpat|xox[abpr])[-_][A-Za-z0-9_-]{12,512}|\beyJ[A-Za-z0-9_-]{10,2048}\.[A-Za-z0-9_-]{4,4096}\.[A-Za-z0-9_-]{0,2048}/g;
+
+/**
+ * A text for messages and logs without what looks like a secret.
+ *
+ * @param known values that must not appear, whatever they look like
+ */
+export function redactSecrets(text: string, known: Iterable<string> = []): string {
+  let redacted = text;
+  for (const secret of known) if (secret.length >= 4) redacted = redacted.replaceAll(secret, PLACE);
+  return redacted
+    .replace(USER_INFO, `$1${PLACE}@`)
+    .replace(NAMED, `$1${PLACE}`)
+    .replace(SCHEME, `$1${PLACE}`)
+    .replace(KEY, PLACE);
+}

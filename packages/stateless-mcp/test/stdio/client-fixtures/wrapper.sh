@@ -1,0 +1,3 @@
+# As package runners do it: stays in between, and has a process of its own for the server.
+"$@"
+exit $?

@@ -1,0 +1,206 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { StdioCommand } from '../../src/stdio/index.ts';
+import {
+  alive,
+  callTool,
+  failureOf,
+  fixture,
+  leftAfter,
+  openPeer,
+  report,
+  serverCommand,
+  type ServerBehaviour,
+  temporaryFolder,
+  textOf,
+  type Tree,
+  treeIn,
+  wrapped,
+} from './client-harness.ts';
+
+const GONE_AFTER_MS = 2000;
+
+const behaviours: readonly (readonly [string, ServerBehaviour])[] = [
+  ['that ends with its input', {}],
+  ['that ignores the end of its input', { ignoreEof: true }],
+  ['that ignores the end of its input and SIGTERM', { ignoreEof: true, ignoreTerm: true }],
+];
+
+interface Setup {
+  readonly command: StdioCommand;
+  readonly pidFile: string;
+}
+
+function setup(behaviour: ServerBehaviour, script?: string): Setup {
+  const pidFile = join(temporaryFolder(), 'pids');
+  return { command: wrapped(serverCommand({ grandchild: true, pidFile, ...behaviour }), script), pidFile };
+}
+
+async function expectGone(tree: Tree, seen: readonly number[], fault: string): Promise<void> {
+  const left = await leftAfter(tree, GONE_AFTER_MS);
+  report(`${fault}: seen alive before ${seen.join(', ')}; left ${left.join(', ') || 'none'}`);
+  expect(seen).toHaveLength(3);
+  expect(left).toEqual([]);
+}
+
+describe.each(behaviours)('a wrapper, a server %s, and a grandchild', (name, behaviour) => {
+  it('STDIO-09: are gone after close()', async () => {
+    const { command, pidFile } = setup(behaviour);
+    const { peer } = openPeer(command);
+    await textOf(peer, 'pids');
+    const tree = await treeIn(pidFile);
+    const seen = alive(tree);
+    await peer.close();
+    await expectGone(tree, seen, `close() of a server ${name}`);
+    expect(peer.explain().process).not.toHaveProperty('pid');
+  });
+
+  it('STDIO-09: are gone after close() while calls are under way, which fail at once', async () => {
+    const { command, pidFile } = setup(behaviour);
+    const { peer } = openPeer(command);
+    const pending = callTool(peer, 'silent');
+    const tree = await treeIn(pidFile);
+    const seen = alive(tree);
+    const closed = peer.close();
+    expect(await failureOf(pending.answer)).toMatchObject({ code: 'closed', maybeExecuted: true });
+    const left = alive(tree);
+    report(`failed while ${left.length} were alive`);
+    await closed;
+    await expectGone(tree, seen, `close() during a call of a server ${name}`);
+  });
+
+  it('are gone after the caller gave up while the server had not said a word', async () => {
+    const { command, pidFile } = setup({ ...behaviour, silent: true });
+    const { peer } = openPeer(command);
+    const starting = callTool(peer, 'pids');
+    const tree = await treeIn(pidFile);
+    const seen = alive(tree);
+    starting.leave();
+    expect(await failureOf(starting.answer)).toMatchObject({ code: 'aborted', maybeExecuted: true });
+    await expectGone(tree, seen, `abort during the start of a server ${name}`);
+  });
+
+  it.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)('are gone after their client was ended by %s', async (signal) => {
+    const { command, pidFile } = setup(behaviour);
+    const parent = await startParent(command, 'wait');
+    const tree = await treeIn(pidFile);
+    const seen = alive(tree);
+    parent.kill(signal);
+    await once(parent, 'exit');
+    expect(parent.signalCode).toBe(signal);
+    await expectGone(tree, seen, `${signal} to the client of a server ${name}`);
+  });
+
+  it.each([
+    ['exit', 0],
+    ['throw', 1],
+    // Nothing is asked any more: the server does not keep its client alive.
+    ['nothing', 0],
+    ['close', 0],
+  ])('are gone after their client ended by itself (%s)', async (ending, exitCode) => {
+    const { command, pidFile } = setup(behaviour);
+    const exited = startParent(command, ending, true);
+    const tree = await treeIn(pidFile);
+    const seen = alive(tree);
+    const parent = await exited;
+    expect(parent.exitCode).toBe(exitCode);
+    await expectGone(tree, seen, `${ending} in the client of a server ${name}`);
+  });
+});
+
+describe('a tree of processes', () => {
+  it('is gone after its server failed at the start', async () => {
+    const { command, pidFile } = setup({ exitCode: 3, ignoreTerm: true });
+    const { peer } = openPeer(command);
+    const { answer } = callTool(peer, 'pids');
+    const tree = await treeIn(pidFile);
+    const seen = alive(tree);
+    const error = await failureOf(answer);
+    expect(error).toMatchObject({ code: 'unreachable', phase: 'spawn', exitCode: 3 });
+    const left = await leftAfter(tree, GONE_AFTER_MS);
+    report(`failed start: seen alive before ${seen.join(', ')}; left ${left.join(', ') || 'none'}`);
+    expect(seen).toContain(tree.grandchild);
+    expect(left).toEqual([]);
+  });
+
+  it('is gone when its first process leaves a server behind', async () => {
+    const { command, pidFile } = setup({ ignoreEof: true, ignoreTerm: true }, 'launcher.sh');
+    const { peer } = openPeer(command);
+    const { answer } = callTool(peer, 'silent');
+    const tree = await treeIn(pidFile);
+    const seen = alive(tree);
+    await failureOf(answer);
+    const left = await leftAfter(tree, GONE_AFTER_MS);
+    report(`launcher that left: seen alive before ${seen.join(', ')}; left ${left.join(', ') || 'none'}`);
+    expect(seen).toContain(tree.grandchild);
+    expect(left).toEqual([]);
+  });
+
+  it('is gone after its server was killed', async () => {
+    const { command, pidFile } = setup({});
+    const { peer } = openPeer(command);
+    await textOf(peer, 'pids');
+    const tree = await treeIn(pidFile);
+    const seen = alive(tree);
+    process.kill(tree.server, 'SIGKILL');
+    await expectGone(tree, seen, 'SIGKILL to the server');
+  });
+
+  it('keeps its client alive while something is asked', async () => {
+    const { command, pidFile } = setup({});
+    const parent = await startParent(command, 'pending');
+    const tree = await treeIn(pidFile);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 500);
+    });
+    expect(parent.exitCode).toBeNull();
+    parent.kill('SIGKILL');
+    expect(await leftAfter(tree, GONE_AFTER_MS)).toEqual([]);
+  });
+
+  it('leaves no watchdog behind', async () => {
+    const { command } = setup({});
+    const { peer } = openPeer(command);
+    const before = await shells();
+    await textOf(peer, 'pids');
+    const during = (await shells()).filter((pid) => !before.includes(pid));
+    await peer.close();
+    // It ends by itself as soon as it reads that it may.
+    for (let look = 0; look < 100 && (await shells()).some((pid) => during.includes(pid)); look++) {
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
+    }
+    const left = (await shells()).filter((pid) => during.includes(pid));
+    report(`watchdog: seen alive ${during.join(', ')}; left ${left.join(', ') || 'none'}`);
+    expect(during).not.toEqual([]);
+    expect(left).toEqual([]);
+  });
+});
+
+/** Child processes of this one that are shells. */
+async function shells(): Promise<readonly string[]> {
+  const ps = spawn('ps', ['-o', 'pid=,stat=,comm=', '--ppid', String(process.pid)], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let text = '';
+  for await (const chunk of ps.stdout) text += String(chunk);
+  return text
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, state = 'Z', name = '']) => !state.startsWith('Z') && /^(?:sh|dash|bash)$/.test(name))
+    .map(([pid = '']) => pid);
+}
+
+async function startParent(command: StdioCommand, ending: string, untilExit = false): Promise<ChildProcess> {
+  const argument = JSON.stringify({ command, ending });
+  const parent = spawn(process.execPath, ['--import', 'tsx', fixture('parent.ts'), argument], {
+    stdio: ['ignore', 'pipe', ending === 'throw' ? 'ignore' : 'inherit'],
+  });
+  onTestFinished(() => void parent.kill('SIGKILL'));
+  if (untilExit) await once(parent, 'exit');
+  else await once(parent.stdout, 'data');
+  return parent;
+}
