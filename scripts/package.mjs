@@ -11,8 +11,9 @@ import { library, root } from './prepare.mjs';
 const manifest = JSON.parse(readFileSync(join(library, 'package.json'), 'utf8'));
 const subpaths = Object.keys(manifest.exports).filter((path) => path !== './package.json');
 const specifiers = subpaths.map((path) => path.replace('.', manifest.name));
-// These run wherever there is Fetch; the others (the main entry, node) stand on node:http.
-const neutralSpecifiers = ['protocol', 'schema', 'server', 'bus', 'http'].map((name) => `${manifest.name}/${name}`);
+// These run wherever there is Fetch; the others stand on modules of Node.
+const neutralSubpaths = ['protocol', 'schema', 'server', 'client', 'bus', 'http', 'testing'];
+const neutralSpecifiers = neutralSubpaths.map((name) => `${manifest.name}/${name}`);
 
 const folder = mkdtempSync(join(tmpdir(), 'stateless-mcp-package-'));
 try {
@@ -120,7 +121,8 @@ async function bundleForRuntimes(consumer) {
     ['workerd', 'neutral', ['workerd', 'worker', 'browser']],
   ]) {
     const sizes = [];
-    for (const name of neutralSpecifiers) {
+    // There the main entry is another one.
+    for (const name of [manifest.name, ...neutralSpecifiers]) {
       const result = await bundle({
         stdin: { contents: `export * from '${name}'`, resolveDir: consumer },
         bundle: true,

@@ -28,6 +28,15 @@ declare global {
   };
   const notes: { read(id: unknown): string };
   const city: string;
+  const token: string;
+  const key: string;
+  const database: { close(): void };
+  const client: import('stateless-mcp/client').McpClient;
+  const peer: import('stateless-mcp/protocol').McpPeer;
+  const createServer: typeof import('node:net').createServer;
+  const createConnection: typeof import('node:net').createConnection;
+  function show(value: unknown): void;
+  function reload(): void;
   const schema: import('stateless-mcp/protocol').JsonObject;
   const request: import('stateless-mcp/protocol').McpRequest;
   const exchange: import('stateless-mcp/protocol').Exchange;
@@ -72,6 +81,8 @@ function nameOf(file: URL): string {
 async function libraryNames(): Promise<string> {
   const declared = new Map<string, string>();
   for (const module of filesBelow(new URL('dist/', library), '.js')) {
+    // Takes over standard output, and exports nothing.
+    if (module.href.endsWith('/stdio/guard.js')) continue;
     const exports = Object.keys((await import(module.href)) as object);
     for (const name of exports)
       declared.set(name, `typeof import(${JSON.stringify(fileURLToPath(module))})[${JSON.stringify(name)}]`);

@@ -32,6 +32,7 @@ export class Connections {
   readonly #http: HttpAgent;
   readonly #https: HttpsAgent;
   readonly #connections = new WeakMap<Duplex, Connection>();
+  #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   /** @param ca certificates of the authorities to trust, in PEM; those of Node if absent */
@@ -77,6 +78,7 @@ export class Connections {
   /** Destroys every connection, those in use too. */
   close(): void {
     this.#isClosed = true;
+    clearTimeout(this.#timer);
     this.#http.destroy();
     this.#https.destroy();
   }
@@ -90,7 +92,6 @@ export class Connections {
 
   #watched<A extends HttpAgent>(agent: A): A {
     const createConnection = agent.createConnection.bind(agent);
-    const reuseSocket = agent.reuseSocket.bind(agent);
     agent.getName = ({ host, port } = {}) => originKey(host, port);
     // Not as options of the agent: it copies them for each request.
     agent.createConnection = (options, callback) => {
@@ -103,10 +104,6 @@ export class Connections {
       return socket;
     };
     agent.keepSocketAlive = (socket) => this.#keep(socket);
-    agent.reuseSocket = (socket, request) => {
-      (socket as Socket).setTimeout(0);
-      reuseSocket(socket, request);
-    };
     return agent;
   }
 
@@ -131,9 +128,23 @@ export class Connections {
     const connection = this.#connections.get(socket);
     if (!(socket instanceof Socket) || connection === undefined || connection.idleMs <= 0) return false;
     connection.usableUntil = performance.now() + connection.idleMs;
-    socket.setTimeout(connection.idleMs);
+    // One timer for all: two calls of `setTimeout` for each request would cost more than the rest of this file.
+    this.#timer ??= setTimeout(() => this.#dropUnused(), IDLE_MS).unref();
     socket.unref();
     return true;
+  }
+
+  #dropUnused(): void {
+    this.#timer = undefined;
+    const free = [this.#http, this.#https].flatMap((agent) => Object.values(agent.freeSockets).flat());
+    let next = Infinity;
+    for (const socket of free) {
+      if (socket === undefined) continue;
+      if (this.#isUsable(socket)) next = Math.min(next, this.#connections.get(socket)?.usableUntil ?? next);
+      else socket.destroy();
+    }
+    if (next === Infinity) return;
+    this.#timer = setTimeout(() => this.#dropUnused(), Math.ceil(next - performance.now())).unref();
   }
 }
 

@@ -60,7 +60,7 @@ export class StreamBinding implements StreamHost, LineHandler {
   readonly #closed = deferred();
   #closeReason: DOMException | undefined;
   #end: Promise<void> | undefined;
-  #look: NodeJS.Immediate | undefined;
+  #isLooking = false;
 
   constructor(endpoint: McpEndpoint | McpHandler, readable: Readable, writable: Writable, options: StreamOptions) {
     if (readable.readableObjectMode || writable.writableObjectMode) {
@@ -96,8 +96,10 @@ export class StreamBinding implements StreamHost, LineHandler {
     if (!this.isFull) return;
     if (this.#writer.bufferedBytes > this.#mostUnreadBytes) this.#readable.pause();
     // A stream that takes everything at once never says that it is empty, and everybody else gets a turn in between.
-    this.#look ??= setImmediate(() => {
-      this.#look = undefined;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    setImmediate(() => {
+      this.#isLooking = false;
       this.#shareRoom();
     });
   }

@@ -35,7 +35,7 @@ const LAST_ANSWERS_MS = 1000;
  * Rejects with `RemoteError` for an error of the server and `LocalError` for what went wrong on the way.
  *
  * @example
- * const peer = streamPeer(connect('/run/weather.sock'), { endpoint: '/run/weather.sock' });
+ * const peer = streamPeer(createConnection('/run/weather.sock'), { endpoint: '/run/weather.sock' });
  * @throws TypeError, RangeError for a stream or options that cannot be used
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */

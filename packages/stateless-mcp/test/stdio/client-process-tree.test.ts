@@ -28,6 +28,8 @@ const behaviours: readonly (readonly [string, ServerBehaviour])[] = [
   ['that ignores the end of its input and SIGTERM', { ignoreEof: true, ignoreTerm: true }],
 ];
 
+const stubborn: ServerBehaviour = { ignoreEof: true, ignoreTerm: true };
+
 interface Setup {
   readonly command: StdioCommand;
   readonly pidFile: string;
@@ -35,7 +37,8 @@ interface Setup {
 
 function setup(behaviour: ServerBehaviour, script?: string): Setup {
   const pidFile = join(temporaryFolder(), 'pids');
-  return { command: wrapped(serverCommand({ grandchild: true, pidFile, ...behaviour }), script), pidFile };
+  const server = serverCommand({ grandchild: true, pidFile, ...behaviour });
+  return { command: { ...wrapped(server, script), env: { PID_FILE: pidFile } }, pidFile };
 }
 
 async function expectGone(tree: Tree, seen: readonly number[], fault: string): Promise<void> {
@@ -82,35 +85,28 @@ describe.each(behaviours)('a wrapper, a server %s, and a grandchild', (name, beh
     await expectGone(tree, seen, `abort during the start of a server ${name}`);
   });
 
-  it.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)('are gone after their client was ended by %s', async (signal) => {
-    const { command, pidFile } = setup(behaviour);
-    const parent = await startParent(command, 'wait');
-    const tree = await treeIn(pidFile);
-    const seen = alive(tree);
-    parent.kill(signal);
-    await once(parent, 'exit');
+  it('are gone after their client was killed', async () => {
+    await endParent(behaviour, 'wait', name, (parent) => parent.kill('SIGKILL'));
+  });
+});
+
+describe('a tree of processes', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('is gone after its client was ended by %s', async (signal) => {
+    const parent = await endParent(stubborn, 'wait', signal, (child) => child.kill(signal));
     expect(parent.signalCode).toBe(signal);
-    await expectGone(tree, seen, `${signal} to the client of a server ${name}`);
   });
 
   it.each([
     ['exit', 0],
     ['throw', 1],
-    // Nothing is asked any more: the server does not keep its client alive.
+    // A server of which nothing is asked does not keep its client alive.
     ['nothing', 0],
     ['close', 0],
-  ])('are gone after their client ended by itself (%s)', async (ending, exitCode) => {
-    const { command, pidFile } = setup(behaviour);
-    const exited = startParent(command, ending, true);
-    const tree = await treeIn(pidFile);
-    const seen = alive(tree);
-    const parent = await exited;
+  ])('is gone after its client ended by itself (%s)', async (ending, exitCode) => {
+    const parent = await endParent(stubborn, ending, ending);
     expect(parent.exitCode).toBe(exitCode);
-    await expectGone(tree, seen, `${ending} in the client of a server ${name}`);
   });
-});
 
-describe('a tree of processes', () => {
   it('is gone after its server failed at the start', async () => {
     const { command, pidFile } = setup({ exitCode: 3, ignoreTerm: true });
     const { peer } = openPeer(command);
@@ -152,6 +148,7 @@ describe('a tree of processes', () => {
     const { command, pidFile } = setup({});
     const parent = await startParent(command, 'pending');
     const tree = await treeIn(pidFile);
+    parent.stdin?.write('go on');
     await new Promise((resolve) => {
       setTimeout(resolve, 500);
     });
@@ -194,13 +191,31 @@ async function shells(): Promise<readonly string[]> {
     .map(([pid = '']) => pid);
 }
 
-async function startParent(command: StdioCommand, ending: string, untilExit = false): Promise<ChildProcess> {
+async function startParent(command: StdioCommand, ending: string): Promise<ChildProcess> {
   const argument = JSON.stringify({ command, ending });
   const parent = spawn(process.execPath, ['--import', 'tsx', fixture('parent.ts'), argument], {
-    stdio: ['ignore', 'pipe', ending === 'throw' ? 'ignore' : 'inherit'],
+    stdio: ['pipe', 'pipe', ending === 'throw' ? 'ignore' : 'inherit'],
   });
   onTestFinished(() => void parent.kill('SIGKILL'));
-  if (untilExit) await once(parent, 'exit');
-  else await once(parent.stdout, 'data');
+  await once(parent.stdout, 'data');
+  return parent;
+}
+
+/** Starts a client with a server behind it, and looks what is left when the client has ended. */
+async function endParent(
+  behaviour: ServerBehaviour,
+  ending: string,
+  fault: string,
+  end: (parent: ChildProcess) => void = () => undefined,
+): Promise<ChildProcess> {
+  const { command, pidFile } = setup(behaviour);
+  const parent = await startParent(command, ending);
+  const tree = await treeIn(pidFile);
+  const seen = alive(tree);
+  const exited = once(parent, 'exit');
+  parent.stdin?.write('go on');
+  end(parent);
+  await exited;
+  await expectGone(tree, seen, `the end of the client of a server (${fault})`);
   return parent;
 }

@@ -8,8 +8,8 @@ import { deferred, recordingLogger, within } from '../http/harness.ts';
 import type { WireMessage } from '../message-stream.ts';
 
 /**
- * A client as bytes: it writes what it is told and keeps what it reads. Every line that it reads must be a message, and
- * every wait of it is bounded.
+ * A client as bytes: it writes what it is told and keeps what it reads. Every line that it reads must be a response or a
+ * notification, and every wait of it is bounded.
  */
 export class LineClient {
   readonly input: Readable;
@@ -104,6 +104,7 @@ export class LineClient {
 function parse(line: string): WireMessage {
   const message = JSON.parse(line) as WireMessage;
   if (message.jsonrpc !== '2.0') throw new Error('no message');
+  if (message.id !== undefined && message.method !== undefined) throw new Error('servers send no requests');
   return message;
 }
 

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { McpError, type McpHandler } from '../../src/protocol/index.ts';
 import { McpServer } from '../../src/server/index.ts';
 import { serveStream } from '../../src/stdio/serve-stream.ts';
@@ -11,10 +11,7 @@ const done: McpHandler = async () => DONE;
 const never: McpHandler = async () => new Promise(() => {});
 
 function makeServer(options: { readonly maxSubscriptionAgeMs?: number } = {}): McpServer {
-  return new McpServer(
-    { name: 'test', version: '1' },
-    { capabilities: { tools: { listChanged: true } }, ...options },
-  );
+  return new McpServer({ name: 'test', version: '1' }, { capabilities: { tools: { listChanged: true } }, ...options });
 }
 
 describe('drain', () => {
@@ -50,7 +47,9 @@ describe('drain', () => {
     const took = await elapsed(server.drain({ graceMs: 100 }), 2000);
     console.log(`fault: a call ran longer than its grace, drained after ${took.toFixed(0)} ms`);
     expect(took).toBeGreaterThan(80);
-    expect(await client.all()).toEqual([{ jsonrpc: '2.0', id: 1, error: { code: 503, message: expect.any(String) as unknown } }]);
+    expect(await client.all()).toEqual([
+      { jsonrpc: '2.0', id: 1, error: { code: 503, message: expect.any(String) as unknown } },
+    ]);
   });
 
   it('close aborts at once', async () => {
@@ -72,6 +71,7 @@ describe('drain', () => {
     const patient = server.drain({ graceMs: 60_000 });
     await within(server.drain({ graceMs: 20 }), 1000);
     await within(patient, 1000);
+    expect(await client.answer(1)).toMatchObject({ error: { code: 503 } });
   });
 
   it('refuses a grace that is no time', async () => {
@@ -88,6 +88,21 @@ describe('drain', () => {
     });
     client.send(request('x', {}, { id: 1 }));
     expect(await client.answer(1)).toMatchObject({ result: { signal: false } });
+  });
+
+  it('does not wait for ever for a client that takes nothing', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { client, server } = servePair(async () => ({ ...DONE, text: 'x'.repeat(100_000) }), {}, { reads: false });
+    client.send(request('x', {}, { id: 1 }));
+    let isClosed = false;
+    void server.closed.then(() => (isClosed = true));
+    const closing = server.close();
+    await vi.advanceTimersByTimeAsync(9_000);
+    expect(isClosed).toBe(false);
+    await vi.advanceTimersByTimeAsync(1_001);
+    await closing;
+    expect(isClosed).toBe(true);
   });
 
   it('await using closes', async () => {
@@ -221,5 +236,6 @@ describe('a client that is gone', () => {
     const writable = new PassThrough();
     readable.destroy();
     await within(serveStream(done, { readable, writable }).closed, 1000);
+    expect(writable.destroyed).toBe(true);
   });
 });

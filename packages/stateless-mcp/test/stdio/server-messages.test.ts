@@ -14,14 +14,17 @@ const done: McpHandler = async () => DONE;
 /** Answers with what it was asked. */
 const echo: McpHandler = async ({ method, params }) => ({ ...DONE, method, params });
 
-const cancelled = (requestId: unknown): object => notification('notifications/cancelled', { requestId } as object);
+const cancelled = (requestId: unknown): object => ({
+  ...notification('notifications/cancelled'),
+  params: { requestId },
+});
 
 function makeServer(): McpServer {
   return new McpServer({ name: 'test', version: '1' }, { capabilities: { tools: { listChanged: true } } });
 }
 
 describe('messages on a stream', () => {
-  it('STDIO-02, STDIO-13: each answer is one line, whatever is in it', async () => {
+  it('STDIO-02, STDIO-03, STDIO-07: each answer is one line, whatever is in it', async () => {
     const { client } = servePair(echo);
     const text = 'a\nb\r\nc\u2028d"\\ 漢 🏔 \0';
     client.send(request('x', { text }, { id: 1 }));
@@ -261,7 +264,8 @@ describe('cancelling on a stream', () => {
         if (method !== 'late') return DONE;
         await aborted(exchange.signal);
         if (what === 'progress') void exchange.notify({ method: 'notifications/progress', params: { progress: 1 } });
-        if (what === 'log') void exchange.notify({ method: 'notifications/message', params: { level: 'info', data: 1 } });
+        if (what === 'log')
+          void exchange.notify({ method: 'notifications/message', params: { level: 'info', data: 1 } });
         setTimeout(settled.resolve);
         if (what === 'error') throw new Error('too late');
         return DONE;
@@ -376,7 +380,10 @@ describe('notifications on a stream', () => {
       return 'slow';
     });
     const { client } = servePair(server);
-    client.send(listen({ toolsListChanged: true }, { id: 1 }), callTool('slow', {}, { id: 2, meta: { progressToken: 't' } }));
+    client.send(
+      listen({ toolsListChanged: true }, { id: 1 }),
+      callTool('slow', {}, { id: 2, meta: { progressToken: 't' } }),
+    );
     client.send(listen({ toolsListChanged: true }, { id: '1' }));
     const subscriptionOf = (message: unknown): unknown => at(message, 'params', '_meta', SUBSCRIPTION_ID_KEY);
     for (const id of [1, '1']) await client.message((message) => subscriptionOf(message) === id);

@@ -128,6 +128,7 @@ describe('a client that does not read', () => {
     client.send(notification('notifications/cancelled', { requestId: 1 }));
     client.read();
     await within(aborted(signal), 2000);
+    expect(signal.reason).toMatchObject({ name: 'AbortError' });
   });
 
   it('does not let one request have the pipe for itself', async () => {
@@ -155,7 +156,8 @@ describe('a client that does not read', () => {
       async (_request, exchange) => {
         started.resolve(exchange.signal);
         const params = { uri: `x:${'x'.repeat(100 * KIB)}` };
-        for (let index = 0; index < 100; index++) void exchange.notify({ method: 'notifications/resources/updated', params });
+        for (let index = 0; index < 100; index++)
+          void exchange.notify({ method: 'notifications/resources/updated', params });
         return DONE;
       },
       {},
@@ -174,6 +176,7 @@ describe('a client that does not read', () => {
     await eventually(() => client.input.readableLength > 0);
     client.input.destroy();
     await within(server.closed, 1000);
+    expect(client.messages).toEqual([]);
   });
 
   it('frees those who wait when their request is cancelled', async () => {
@@ -196,22 +199,19 @@ describe('a client that does not read', () => {
     await within(blocked.promise, 1000);
     client.send(notification('notifications/cancelled', { requestId: 1 }));
     await within(freed.promise, 1000);
+    expect(client.messages).toEqual([]);
   });
 
   it.each([16, 4 * MIB])('waits for room in a stream that keeps %d bytes itself', async (writableHighWaterMark) => {
-    let open: () => void = () => {};
-    const gate = new Promise<void>((resolve) => {
-      open = resolve;
-    });
+    const gate = deferred();
     const written: string[] = [];
+    const take = async (chunk: Buffer): Promise<void> => {
+      await gate.promise;
+      written.push(chunk.toString());
+    };
     const writable = new Writable({
       highWaterMark: writableHighWaterMark,
-      write(chunk: Buffer, _encoding, callback) {
-        void gate.then(() => {
-          written.push(chunk.toString());
-          callback();
-        });
-      },
+      write: callbackify(take) as (chunk: Buffer, encoding: string, callback: () => void) => void,
     });
     const readable = new PassThrough();
     const count = 100;
@@ -221,7 +221,7 @@ describe('a client that does not read', () => {
         const full = exchange.notify(log([index, 'x'.repeat(100 * KIB)]));
         if (full !== undefined) {
           waits += 1;
-          open();
+          gate.resolve();
           await full;
         }
       }

@@ -58,7 +58,7 @@ async function listenAt(listener: Server, place: Place): Promise<{ path: string 
 const echo: McpHandler = async ({ method, params }) => ({ ...DONE, method, params });
 
 describe.each(places)('%s', (place) => {
-  it('STDIO-13: carries the protocol as it is', async () => {
+  it('STDIO-13, STDIO-14: carries the protocol as it is', async () => {
     const { open } = await serve(place, echo);
     const { client } = await open();
     client.send(request('x', { text: '漢🏔' }, { id: 1 }), request('y', {}, { id: 2 }));
@@ -104,6 +104,7 @@ describe.each(places)('%s', (place) => {
     if (place === 'TCP') socket.resetAndDestroy();
     else socket.destroy();
     await within(aborted(signal), 4000);
+    expect(client.messages).toEqual([]);
     await within(servers[0]?.closed ?? Promise.reject(new Error('not served')), 1000);
   });
 

@@ -1,3 +1,3 @@
 # Leaves a server behind that holds on to its streams, as some launchers do.
 "$@" <&0 &
-exit "${LAUNCHER_EXIT_CODE:-0}"
+while [ ! -e "$PID_FILE" ]; do sleep 0.05; done

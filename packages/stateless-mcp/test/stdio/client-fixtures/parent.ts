@@ -1,4 +1,5 @@
 /** A program that uses a server, and ends in the way its first argument says. */
+import { once } from 'node:events';
 import { CLIENT_CAPABILITIES_META_KEY } from '../../../src/protocol/index.ts';
 import { type StdioCommand, stdioPeer } from '../../../src/stdio/index.ts';
 
@@ -13,6 +14,9 @@ const request = { method: 'tools/call', params: { name: 'pids', _meta: { [CLIENT
 const exchange = { signal: never, closing: never, wantsProgress: false, versions: [], notify: () => undefined };
 await peer(request, exchange);
 process.stdout.write('answered\n');
+// Whoever started it may want to look first.
+await once(process.stdin, 'data');
+process.stdin.destroy();
 
 switch (ending) {
   case 'exit':
