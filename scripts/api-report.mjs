@@ -87,9 +87,12 @@ function refuseUnexported(names, reportFolder) {
 /** Pairs of report name and declaration file; the main entry is called after the folder that it is made in. */
 function entryPoints() {
   const { exports } = JSON.parse(readFileSync(manifestFile, 'utf8'));
-  return Object.values(exports)
-    .filter((target) => typeof target === 'object')
-    .map(({ types }) => [basename(dirname(types)), join(library, types)]);
+  return (
+    Object.values(exports)
+      // What is imported for its effect alone exports nothing.
+      .filter(({ types = '' }) => types.endsWith('/index.d.ts'))
+      .map(({ types }) => [basename(dirname(types)), join(library, types)])
+  );
 }
 
 function configure(name, mainEntryPointFilePath, reportFolder, reportTempFolder) {

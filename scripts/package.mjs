@@ -74,7 +74,8 @@ function load(consumer) {
   write(
     consumer,
     'load.cjs',
-    `for (const specifier of ${JSON.stringify(specifiers)}) {
+    // The guard would take standard output away from this program.
+    `for (const specifier of ${JSON.stringify(specifiers.filter((specifier) => !specifier.endsWith('/guard')))}) {
        const required = Object.keys(require(specifier));
        import(specifier).then((imported) => {
          const names = Object.keys(imported).filter((name) => name !== 'module.exports');

@@ -1,12 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { connect } from 'stateless-mcp';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runShell, startProgram } from './program.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** Where a skipped test is a failure, the commands are tried all the same. */
 const lacksCurl = spawnSync('curl', ['--version']).status !== 0 && process.env.MCP_TEST_NO_SKIP !== '1';
+
+const WORKSPACE = join(import.meta.dirname, '../../..');
+
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** The last line of the last command: what is printed before it is all there. */
 const GREETING = /"method":"resources\/(?:read|list)".*'\n/;
@@ -106,5 +112,23 @@ describe('npm start', () => {
     }
     expect(received).toContain('"id":"listening","result":{"resultType":"complete"');
     expect(await program.outcome).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('npm start -- --stdio', () => {
+  it.each([
+    ['npm start --silent', ['start', '--silent'], 0],
+    // npm tells what it runs on standard output; a client has to live with that.
+    ['npm start', ['start'], expect.toSatisfy((lines: number) => lines > 0)],
+  ])('serves a client that starts %s', async (_, npm, ignoredLines) => {
+    const dir = await temporaryFolder({ 'one.md': 'the first line' });
+    const client = await connect(
+      { command: 'npm', args: [...npm, '--', '--stdio', '--dir', dir], cwd: WORKSPACE },
+      { logger: quiet },
+    );
+    onTestFinished(async () => client.close());
+    const { structuredContent } = await client.callTool('search_files', { query: 'first' });
+    expect(structuredContent).toMatchObject({ matches: [{ path: 'one.md', line: 1 }] });
+    expect(client.explain().process).toMatchObject({ starts: 1, ignoredLines });
   });
 });

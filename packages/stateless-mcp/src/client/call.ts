@@ -1,4 +1,5 @@
-import type { Clock } from '../protocol/clock.ts';
+import { type Clock, systemClock } from '../protocol/clock.ts';
+import { RemoteError } from '../protocol/errors.ts';
 import type { Exchange, McpHandler, McpRequest } from '../protocol/handler.ts';
 import { givenUp, LocalError, phaseOf } from '../protocol/local-error.ts';
 import type { Logger } from '../protocol/logger.ts';
@@ -15,6 +16,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly idleTimeoutMs: number;
   readonly totalTimeoutMs: number;
+  /** When the total begins: this request may be one of several that share it. */
+  readonly started: number;
   readonly onProgress?: ((progress: ProgressParams) => void | Promise<void>) | undefined;
   readonly onLog?: ((message: LogParams) => void | Promise<void>) | undefined;
   /** Of a listen stream: everything that arrives on it, the acknowledgement first. */
@@ -36,17 +39,17 @@ export class Call implements Exchange {
   readonly #row: MethodRow;
   readonly #options: CallOptions;
   readonly #leaving = new AbortController();
-  readonly #started: number;
   #lastSign: number;
   #lastProgress: ProgressParams | undefined;
   #cancelTimer: (() => void) | undefined;
+  /** Listeners that hold back what comes next. */
+  #holding = 0;
   #settled = false;
 
   constructor(row: MethodRow, options: CallOptions) {
     this.#row = row;
     this.#options = options;
-    this.#started = options.clock.now();
-    this.#lastSign = this.#started;
+    this.#lastSign = options.clock.now();
   }
 
   get signal(): AbortSignal {
@@ -57,29 +60,30 @@ export class Call implements Exchange {
     const { signal } = this.#options;
     if (signal?.aborted === true) throw givenUp(signal.reason, request.method, {});
     return new Promise<McpResult>((resolve, reject) => {
-      const leave = (): void => this.#giveUp(signal?.reason, reject);
-      const settle = (): void => {
+      const leave = (): void => this.#giveUp(signal?.reason, settle);
+      const settle = (error: unknown, result?: McpResult): void => {
         this.#settled = true;
         this.#cancelTimer?.();
         signal?.removeEventListener('abort', leave);
+        if (result === undefined) reject(error as Error);
+        else resolve(result);
       };
       signal?.addEventListener('abort', leave, { once: true });
-      this.#startTimer(reject);
-      peer(request, this).then(
-        (result) => {
-          settle();
-          resolve(result);
-        },
-        (error: unknown) => {
-          settle();
-          reject(error as Error);
-        },
-      );
+      this.#startTimer(settle);
+      try {
+        peer(request, this).then(
+          (result) => settle(undefined, result),
+          (error: unknown) => settle(this.#explained(error)),
+        );
+      } catch (error) {
+        // A peer may be any function.
+        settle(error);
+      }
     });
   }
 
   notify(notification: McpNotification | ExtensionNotification): void | Promise<void> {
-    if (this.#settled) return undefined;
+    if (this.#settled || this.signal.aborted) return undefined;
     this.alive();
     const { onProgress, onLog, onNotification } = this.#options;
     switch (notification.method) {
@@ -107,7 +111,13 @@ export class Call implements Exchange {
       this.#options.logger.error(`A listener of ${this.#row.name} failed`, { error });
     };
     try {
-      return listener?.(value)?.catch(failed);
+      const held = listener?.(value);
+      if (held === undefined) return undefined;
+      this.#holding += 1;
+      return held.catch(failed).finally(() => {
+        this.#holding -= 1;
+        this.alive();
+      });
     } catch (error) {
       failed(error);
       return undefined;
@@ -115,16 +125,18 @@ export class Call implements Exchange {
   }
 
   /** One timer for both limits; signs of life only move the moment it asks about. */
-  #startTimer(reject: (error: LocalError) => void): void {
-    const { clock, idleTimeoutMs, totalTimeoutMs } = this.#options;
+  #startTimer(settle: (error: LocalError) => void): void {
+    const { clock, started, idleTimeoutMs, totalTimeoutMs } = this.#options;
     const idleEnd = this.#lastSign + idleTimeoutMs;
-    const totalEnd = this.#started + totalTimeoutMs;
+    const totalEnd = started + totalTimeoutMs;
     const delay = Math.max(1, Math.ceil(Math.min(idleEnd, totalEnd) - clock.now()));
     this.#cancelTimer = clock.after(delay, () => {
       const now = clock.now();
-      if (now >= totalEnd) this.#giveUp(this.#timeout('total'), reject);
-      else if (now >= this.#lastSign + idleTimeoutMs) this.#giveUp(this.#timeout('idle'), reject);
-      else this.#startTimer(reject);
+      // While nobody reads, silence says nothing.
+      if (this.#holding > 0) this.alive();
+      if (now >= totalEnd) this.#giveUp(this.#timeout('total'), settle);
+      else if (now >= this.#lastSign + idleTimeoutMs) this.#giveUp(this.#timeout('idle'), settle);
+      else this.#startTimer(settle);
     });
   }
 
@@ -145,17 +157,23 @@ export class Call implements Exchange {
     });
   }
 
-  #giveUp(reason: unknown, reject: (error: LocalError) => void): void {
-    if (this.#settled) return;
-    // A peer knows whether anything was sent, and says so at once; one that says nothing is not waited for.
-    this.#leaving.abort(reason);
+  /** A peer knows whether anything was sent, and says so at once; one that says nothing is not waited for. */
+  #giveUp(reason: unknown, settle: (error: LocalError) => void): void {
     this.#cancelTimer?.();
-    queueMicrotask(() => {
-      this.#cancelTimer = this.#options.clock.after(0, () => {
-        this.#settled = true;
-        reject(givenUp(reason, this.#row.name, { phase: phaseOf(this.#row), maybeExecuted: true }));
-      });
+    // Not a matter of time, but of one turn of the event loop.
+    this.#cancelTimer = systemClock.after(0, () => {
+      settle(givenUp(reason, this.#row.name, { phase: phaseOf(this.#row), maybeExecuted: true }));
     });
+    this.#leaving.abort(reason);
+  }
+
+  /** Who gave up hears that, in whatever words the peer says it. */
+  #explained(error: unknown): unknown {
+    if (!this.signal.aborted || error instanceof RemoteError) return error;
+    const isLocal = error instanceof LocalError;
+    if (isLocal && (error.code === 'aborted' || error.code === 'timeout')) return error;
+    const maybeExecuted = isLocal ? error.maybeExecuted : true;
+    return givenUp(this.signal.reason, this.#row.name, { phase: phaseOf(this.#row), maybeExecuted });
   }
 }
 

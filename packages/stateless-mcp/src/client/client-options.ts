@@ -46,7 +46,7 @@ export interface RequestOptions {
   readonly onProgress?: ((progress: ProgressParams) => void | Promise<void>) | undefined;
   readonly logLevel?: LoggingLevel | undefined;
   readonly onLog?: ((message: LogParams) => void | Promise<void>) | undefined;
-  /** Added to the metadata of the request, such as trace context. */
+  /** Added to the metadata of the request, such as trace context. Never in place of what the client declares there. */
   readonly meta?: Meta | undefined;
 }
 

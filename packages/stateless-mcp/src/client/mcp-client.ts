@@ -36,10 +36,16 @@ import { Call, type CallOptions } from './call.ts';
 import { type ClientReport, reportOf } from './client-report.ts';
 import type { McpClientOptions, ParamsOf, ReadOptions, RequestOptions } from './client-options.ts';
 import { eachPage, gatherPages, type ListResult, type ListRow } from './gather-pages.ts';
-import { repeatAfterMs } from './repeat.ts';
+import { afterRepeat, repeatAfterMs } from './repeat.ts';
 import { type CacheSubject, ResponseCache } from './response-cache.ts';
 import { type ListenOptions, openSubscription, type Subscription } from './subscription.ts';
 import { ToolOutputs } from './tool-outputs.ts';
+
+/** What was learnt about a server in one name. */
+interface Knowledge {
+  readonly tools: ToolOutputs;
+  server: DiscoverResult | undefined;
+}
 
 /**
  * Typed calls of one server over any peer. Results are immutable and may be shared.
@@ -61,13 +67,16 @@ export class McpClient implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #cache: ResponseCache;
-  readonly #tools: ToolOutputs;
   readonly #maxPages: number;
   readonly #unlisten: () => void;
-  #server: DiscoverResult | undefined;
+  /** Another one when credentials change: answers that are under way then belong to the old one. */
+  #known: Knowledge;
 
-  /** @throws RangeError for a limit that is not a positive integer */
+  /** @throws TypeError for what is no peer, RangeError for a limit that is not a positive integer */
   constructor(peer: McpPeer, options: McpClientOptions = {}) {
+    if (typeof peer !== 'function' || typeof peer.on !== 'function') {
+      throw new TypeError('McpClient: peer must be made by httpPeer, stdioPeer, loopback …; connect takes URLs and servers');
+    }
     const { clientInfo = LIBRARY, capabilities = {}, logLevel, maxPages = 1000 } = options;
     for (const name of ['idleTimeoutMs', 'totalTimeoutMs', 'maxPages'] as const) {
       checkPositiveInteger('McpClient', name, options[name]);
@@ -82,27 +91,25 @@ export class McpClient implements AsyncDisposable {
     this.#clock = options.clock ?? systemClock;
     this.#logger = guarded(options.logger ?? consoleLogger);
     this.#cache = new ResponseCache(this.#clock);
-    this.#tools = new ToolOutputs(options.outputCheck ?? 'warn', options.validator, this.#logger);
+    this.#known = this.#nothingKnown();
     this.#maxPages = maxPages;
     this.#unlisten = peer.on('credentialsChanged', () => {
       this.#cache.clear();
-      this.#tools.clear();
-      this.#server = undefined;
+      this.#known = this.#nothingKnown();
     });
   }
 
   /** What the server is and offers. */
   async discover(options: ReadOptions = {}): Promise<DiscoverResult> {
+    const known = this.#known;
     const result = await this.#read(DISCOVER, {}, { kind: 'server' }, options);
-    this.#server = result;
+    known.server = result;
     return result;
   }
 
   /** All tools, from all pages. */
   async listTools(options?: ReadOptions): Promise<ListToolsResult> {
-    const result = await this.#readList(LIST_TOOLS, { kind: 'tools' }, options);
-    this.#tools.learn(result.tools);
-    return result;
+    return this.#readList(LIST_TOOLS, { kind: 'tools' }, options);
   }
 
   /** All resources, from all pages. */
@@ -144,7 +151,7 @@ export class McpClient implements AsyncDisposable {
     options: RequestOptions = {},
   ): Promise<CallToolResult> {
     const result = await this.#finished(CALL_TOOL, { name, arguments: toolArguments }, options);
-    await this.#tools.check(name, result);
+    await this.#known.tools.check(name, result);
     return result;
   }
 
@@ -190,13 +197,12 @@ export class McpClient implements AsyncDisposable {
     params: ParamsOf<Params>,
     options: RequestOptions = {},
   ): Promise<Result> {
-    // The peer has checked the members that the row names.
-    return (await this.#send(row, params, this.#callOptions(options), options)) as Result;
+    return this.#request(row, params, this.#callOptions(options), options);
   }
 
   /** How this client and its connection are doing, for people who look for a fault. Asks nobody. */
   explain(): ClientReport {
-    return reportOf(this.#peer.explain(), this.#server, this.#cache.statistics);
+    return reportOf(this.#peer.explain(), this.#known.server, this.#cache.statistics);
   }
 
   /** Closes the peer: what is under way ends with an error of code `closed`. */
@@ -209,20 +215,23 @@ export class McpClient implements AsyncDisposable {
     await this.close();
   }
 
+  #nothingKnown(): Knowledge {
+    const { outputCheck = 'warn', validator } = this.#options;
+    return { tools: new ToolOutputs(outputCheck, validator, this.#logger), server: undefined };
+  }
+
   async #readList<Result extends ListResult>(
     row: ListRow<Result>,
     subject: CacheSubject,
     options: ReadOptions = {},
   ): Promise<Result> {
-    return this.#cached(row.name, subject, options, async (requestOptions) => {
-      const deadline = this.#clock.now() + this.#callOptions(options).totalTimeoutMs;
+    return this.#cached(row, subject, options, async (requestOptions) => {
+      // All pages share one total.
+      const callOptions = this.#callOptions(requestOptions);
       return gatherPages(
         row,
-        async (cursor) => {
-          const totalTimeoutMs = Math.max(1, Math.ceil(deadline - this.#clock.now()));
-          return this.request(row, cursor === undefined ? {} : { cursor }, { ...requestOptions, totalTimeoutMs });
-        },
-        this.#maxPages,
+        async (cursor) => this.#request(row, cursor === undefined ? {} : { cursor }, callOptions, requestOptions),
+        { maxPages: this.#maxPages, clock: this.#clock, logger: this.#logger },
       );
     });
   }
@@ -233,22 +242,28 @@ export class McpClient implements AsyncDisposable {
     subject: CacheSubject,
     options: ReadOptions,
   ): Promise<Result> {
-    return this.#cached(`${row.name} ${subject.uri ?? ''}`, subject, options, async (requestOptions) =>
-      this.#finished(row, params, requestOptions),
-    );
+    return this.#cached(row, subject, options, async (requestOptions) => this.#finished(row, params, requestOptions));
   }
 
   async #cached<Result extends McpResult>(
-    key: string,
+    row: MethodRow,
     subject: CacheSubject,
     options: ReadOptions,
     fetch: (options: RequestOptions) => Promise<Result>,
   ): Promise<Result> {
     const { cache: mode = 'default', signal, ...rest } = options;
-    // With limits, listeners or metadata of its own a request is one that nobody else can wait for.
-    const isOwn = Object.values(rest).some((value) => value !== undefined);
-    if (mode === 'no-store' || isOwn) return fetch({ ...rest, signal });
-    return this.#cache.read({ key, subject, mode, signal, fetch: async (shared) => fetch({ signal: shared }) });
+    // Metadata may make another answer of it.
+    if (mode === 'no-store' || rest.meta !== undefined) return fetch({ ...rest, signal });
+    // Nobody else can wait for a request with limits and listeners of its own.
+    const isShared = Object.values(rest).every((value) => value === undefined);
+    return this.#cache.read({
+      row,
+      subject,
+      mode,
+      isShared,
+      signal,
+      fetch: async (leaving) => fetch({ ...rest, signal: leaving }),
+    });
   }
 
   /** A result that is no question. */
@@ -268,6 +283,19 @@ export class McpClient implements AsyncDisposable {
     return result as Exclude<Result, { readonly resultType: 'input_required' }>;
   }
 
+  async #request<Params extends RequestParams, Result extends McpResult>(
+    row: MethodRow<Params, Result>,
+    params: ParamsOf<Params>,
+    callOptions: CallOptions,
+    options: RequestOptions,
+  ): Promise<Result> {
+    const { tools } = this.#known;
+    const result = await this.#send(row, params, callOptions, options);
+    if (row.name === LIST_TOOLS.name) tools.learn((result as ListToolsResult).tools);
+    // The peer has checked the members that the row names.
+    return result as Result;
+  }
+
   async #send(
     row: MethodRow,
     params: Readonly<Record<string, unknown>> & { readonly _meta?: Meta },
@@ -278,18 +306,20 @@ export class McpClient implements AsyncDisposable {
       method: row.name,
       params: { ...params, _meta: this.#metaOf(params, meta, logLevel) },
     };
-    const started = this.#clock.now();
     try {
       return await new Call(row, callOptions).run(this.#peer, request);
     } catch (error) {
       const { name } = params;
       const mayRepeat =
-        row.readOnly === true || (row === CALL_TOOL && typeof name === 'string' && this.#tools.mayRepeat(name));
+        row.readOnly === true || (row === CALL_TOOL && typeof name === 'string' && this.#known.tools.mayRepeat(name));
       const waitMs = row.stream === true ? undefined : repeatAfterMs(error, mayRepeat);
-      const totalTimeoutMs = callOptions.totalTimeoutMs - (this.#clock.now() - started) - (waitMs ?? 0);
-      if (waitMs === undefined || waitMs > callOptions.idleTimeoutMs || totalTimeoutMs <= 0) throw error;
-      await this.#pause(waitMs, callOptions.signal);
-      return new Call(row, { ...callOptions, totalTimeoutMs }).run(this.#peer, request);
+      const { started, idleTimeoutMs, totalTimeoutMs, signal } = callOptions;
+      if (waitMs === undefined || waitMs > idleTimeoutMs) throw error;
+      if (this.#clock.now() + waitMs >= started + totalTimeoutMs) throw error;
+      await this.#pause(waitMs, signal);
+      return new Call(row, callOptions).run(this.#peer, request).catch((again: unknown) => {
+        throw afterRepeat(error, again);
+      });
     }
   }
 
@@ -313,7 +343,7 @@ export class McpClient implements AsyncDisposable {
     logLevel: LoggingLevel | undefined,
   ): RequestMeta {
     if (_meta === undefined && meta === undefined && logLevel === undefined) return this.#meta;
-    return { ...this.#meta, ...(logLevel !== undefined && { [LOG_LEVEL_META_KEY]: logLevel }), ..._meta, ...meta };
+    return { ..._meta, ...meta, ...this.#meta, ...(logLevel !== undefined && { [LOG_LEVEL_META_KEY]: logLevel }) };
   }
 
   #callOptions({ signal, idleTimeoutMs, totalTimeoutMs, onProgress, onLog }: RequestOptions): CallOptions {
@@ -325,6 +355,7 @@ export class McpClient implements AsyncDisposable {
       totalTimeoutMs: totalTimeoutMs ?? this.#options.totalTimeoutMs ?? 3_600_000,
       onProgress,
       onLog: onLog ?? this.#options.onLog,
+      started: this.#clock.now(),
       clock: this.#clock,
       logger: this.#logger,
     };

@@ -11,7 +11,10 @@ const UNAVAILABLE = 503;
 export function repeatAfterMs(error: unknown, mayRepeat: boolean): number | undefined {
   if (error instanceof RemoteError) {
     const isRefused =
-      error.status === TOO_MANY_REQUESTS || error.code === TOO_MANY_REQUESTS || error.code === UNAVAILABLE;
+      error.status === TOO_MANY_REQUESTS ||
+      error.code === TOO_MANY_REQUESTS ||
+      error.code === UNAVAILABLE ||
+      (error.status === UNAVAILABLE && mayRepeat);
     return isRefused ? error.retryAfterMs : undefined;
   }
   if (!(error instanceof LocalError)) return undefined;
@@ -20,4 +23,11 @@ export function repeatAfterMs(error: unknown, mayRepeat: boolean): number | unde
     return isRefused ? error.retryAfterMs : undefined;
   }
   return error.code === 'closed' && (mayRepeat || !error.maybeExecuted) ? 0 : undefined;
+}
+
+/** The error of the second attempt. It does not hide that the first one may have been carried out. */
+export function afterRepeat(first: unknown, second: unknown): unknown {
+  const isHidden = first instanceof LocalError && first.maybeExecuted;
+  if (!isHidden || !(second instanceof LocalError) || second.maybeExecuted) return second;
+  return new LocalError(second.code, second.message, { ...second, maybeExecuted: true }, { cause: second.cause });
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../protocol/clock.ts';
-import { givenUp } from '../protocol/local-error.ts';
+import { givenUp, phaseOf } from '../protocol/local-error.ts';
+import type { MethodRow } from '../protocol/methods.ts';
 import type { CacheHints, McpResult } from '../protocol/result.ts';
 import { deepFreeze } from '../protocol/shared-json.ts';
 
@@ -15,11 +16,13 @@ export interface CacheSubject {
 
 /** One look-up. */
 export interface CachedRead<Result> {
-  /** Method and everything that decides what the result is. */
-  readonly key: string;
+  readonly row: MethodRow;
+  /** With the method, everything that decides what the result is. */
   readonly subject: CacheSubject;
   /** `reload`: asks the server in any case, and keeps its answer. */
   readonly mode: 'default' | 'reload';
+  /** Others may wait for the same answer. */
+  readonly isShared: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly fetch: (signal: AbortSignal) => Promise<Result>;
 }
@@ -33,6 +36,8 @@ interface Entry {
 
 /** A request that is under way, and those who wait for it. */
 interface Flight {
+  readonly key: string;
+  readonly row: MethodRow;
   readonly subject: CacheSubject;
   readonly answer: Promise<McpResult>;
   readonly leaving: AbortController;
@@ -56,7 +61,8 @@ export interface CacheStatistics {
 export class ResponseCache {
   readonly #clock: Clock;
   readonly #entries = new Map<string, Entry>();
-  readonly #flights = new Map<string, Flight>();
+  readonly #flights = new Set<Flight>();
+  readonly #shared = new Map<string, Flight>();
   #characters = 0;
   #hits = 0;
   #misses = 0;
@@ -69,32 +75,29 @@ export class ResponseCache {
     return { entries: this.#entries.size, hits: this.#hits, misses: this.#misses };
   }
 
-  async read<Result extends McpResult>({ key, subject, mode, signal, fetch }: CachedRead<Result>): Promise<Result> {
-    if (signal?.aborted === true) throw givenUp(signal.reason, subject.kind, {});
+  async read<Result extends McpResult>(read: CachedRead<Result>): Promise<Result> {
+    const { row, mode, isShared, signal } = read;
+    const key = keyOf(read);
+    if (signal?.aborted === true) throw givenUp(signal.reason, row.name, {});
     if (mode === 'default') {
       const entry = this.#fresh(key);
       // The key names the method, and with it the type.
       if (entry !== undefined) return entry.result as Result;
     }
-    const flight = (mode === 'default' ? this.#flights.get(key) : undefined) ?? this.#start(key, subject, fetch);
-    return this.#wait(key, flight, signal) as Promise<Result>;
+    const underWay = isShared && mode === 'default' ? this.#shared.get(key) : undefined;
+    return this.#wait(underWay ?? this.#start(read), signal) as Promise<Result>;
   }
 
   /** The thing has changed: what is kept of it, or is being asked for, is not kept any longer. */
   invalidate(changed: CacheSubject): void {
     for (const [key, { subject }] of this.#entries) if (isAbout(subject, changed)) this.#remove(key);
-    for (const [key, flight] of this.#flights) {
-      if (!isAbout(flight.subject, changed)) continue;
-      flight.isStale = true;
-      this.#flights.delete(key);
-    }
+    for (const flight of this.#flights) if (isAbout(flight.subject, changed)) this.#outdate(flight);
   }
 
   clear(): void {
     this.#entries.clear();
     this.#characters = 0;
-    for (const flight of this.#flights.values()) flight.isStale = true;
-    this.#flights.clear();
+    for (const flight of this.#flights) this.#outdate(flight);
   }
 
   #fresh(key: string): Entry | undefined {
@@ -108,34 +111,51 @@ export class ResponseCache {
     return undefined;
   }
 
-  #start(key: string, subject: CacheSubject, fetch: (signal: AbortSignal) => Promise<McpResult>): Flight {
+  #start(read: CachedRead<McpResult>): Flight {
+    const { row, subject, isShared, fetch } = read;
+    const key = keyOf(read);
     const leaving = new AbortController();
-    const flight: Flight = { subject, answer: fetch(leaving.signal), leaving, waiting: 0, isStale: false };
-    this.#flights.set(key, flight);
-    const over = (): void => {
-      if (this.#flights.get(key) === flight) this.#flights.delete(key);
-    };
+    const flight: Flight = { key, row, subject, answer: fetch(leaving.signal), leaving, waiting: 0, isStale: false };
+    this.#flights.add(flight);
+    if (isShared) this.#shared.set(key, flight);
     flight.answer.then(
       (result) => {
-        over();
-        if (!flight.isStale) this.#keep(key, subject, result);
+        if (flight.isStale) return;
+        this.#outdateUpTo(flight);
+        this.#keep(key, subject, result);
       },
       // Those who wait hear of it.
-      over,
+      () => this.#outdate(flight),
     );
     return flight;
   }
 
-  async #wait(key: string, flight: Flight, signal: AbortSignal | undefined): Promise<McpResult> {
+  /** Nobody may join it any more, and its answer is not kept. */
+  #outdate(flight: Flight): void {
+    flight.isStale = true;
+    this.#flights.delete(flight);
+    if (this.#shared.get(flight.key) === flight) this.#shared.delete(flight.key);
+  }
+
+  /** What was asked for earlier is no newer, whenever it comes. */
+  #outdateUpTo(latest: Flight): void {
+    for (const flight of this.#flights) {
+      if (flight.key === latest.key) this.#outdate(flight);
+      if (flight === latest) return;
+    }
+  }
+
+  async #wait(flight: Flight, signal: AbortSignal | undefined): Promise<McpResult> {
     flight.waiting += 1;
     if (signal === undefined) return flight.answer;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
-        const error = givenUp(signal.reason, flight.subject.kind, {});
+        const { row } = flight;
+        const error = givenUp(signal.reason, row.name, { phase: phaseOf(row), maybeExecuted: true });
         reject(error);
         flight.waiting -= 1;
         if (flight.waiting > 0) return;
-        if (this.#flights.get(key) === flight) this.#flights.delete(key);
+        this.#outdate(flight);
         flight.leaving.abort(error);
       };
       signal.addEventListener('abort', leave, { once: true });
@@ -144,12 +164,12 @@ export class ResponseCache {
   }
 
   #keep(key: string, subject: CacheSubject, result: McpResult): void {
+    this.#remove(key);
     const { ttlMs } = result as Partial<CacheHints>;
     // An answer to a retried request, or a question, is nobody's to keep.
     if (result.resultType !== 'complete' || ttlMs === undefined || ttlMs <= 0) return;
     const characters = JSON.stringify(result).length;
     if (characters > MAX_CHARACTERS / 4) return;
-    this.#remove(key);
     this.#entries.set(key, { subject, result: deepFreeze(result), expires: this.#clock.now() + ttlMs, characters });
     this.#characters += characters;
     for (const oldest of this.#entries.keys()) {
@@ -162,6 +182,10 @@ export class ResponseCache {
     this.#characters -= this.#entries.get(key)?.characters ?? 0;
     this.#entries.delete(key);
   }
+}
+
+function keyOf({ row, subject }: CachedRead<McpResult>): string {
+  return `${row.name} ${subject.uri ?? ''}`;
 }
 
 /** A change of a resource may lie below the one that was read. */

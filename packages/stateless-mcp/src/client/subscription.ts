@@ -23,7 +23,7 @@ export interface Subscription extends AsyncDisposable {
   /** What the server delivers of what was asked for. */
   readonly honored: SubscriptionFilter;
   /**
-   * Resolves when the stream is over in good order: ended by the server, or by `close`. Rejects with `LocalError` of code
+   * Resolves when the stream is over in good order: ended by the server, by `close`, or by the signal. Rejects with `LocalError` of code
    * `closed` when it broke off: changes may have been missed from then on.
    */
   readonly closed: Promise<void>;
@@ -40,43 +40,56 @@ interface SubscriptionHost {
   invalidate(subject: CacheSubject): void;
 }
 
-/** Resolves with the acknowledgement; rejects if the server refuses, or does not answer in time. */
+/**
+ * Resolves with the acknowledgement; rejects if the server refuses, or does not answer in time.
+ *
+ * @throws TypeError for a listener that is none
+ */
 export async function openSubscription(
   filter: SubscriptionFilter,
   { signal, onChange }: ListenOptions,
   host: SubscriptionHost,
 ): Promise<Subscription> {
+  if (typeof onChange !== 'function') throw new TypeError('listen: onChange must be a function');
   const acknowledged = deferred<SubscriptionFilter>();
   const leaving = new AbortController();
-  const left = new LocalError('aborted', 'The subscription was closed at this end');
   const close = async (): Promise<void> => {
-    leaving.abort(left);
+    leaving.abort(new LocalError('aborted', 'The subscription was closed at this end'));
     await closed.catch(() => {});
   };
   const onNotification = (notification: McpNotification | ExtensionNotification): void | Promise<void> => {
     if (notification.method === 'notifications/subscriptions/acknowledged') {
-      acknowledged.resolve((notification.params as SubscriptionsAcknowledgedParams).notifications);
+      const { notifications } = notification.params as SubscriptionsAcknowledgedParams;
+      // What happened before nobody has told.
+      for (const subject of subjectsOf(notifications)) host.invalidate(subject);
+      acknowledged.resolve(notifications);
       return undefined;
     }
     const subject = subjectOf(notification);
     if (subject !== undefined) host.invalidate(subject);
     return onChange(notification);
   };
-  const ended = host.request(
-    LISTEN,
-    { notifications: filter },
-    { signal: signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]), onNotification },
-  );
+  const left = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
+  const ended = host.request(LISTEN, { notifications: filter }, { signal: left, onNotification });
   const closed = ended.then(
     () => undefined,
     (error: unknown) => {
-      if (!leaving.signal.aborted) throw error;
+      if (!left.aborted) throw error;
     },
   );
   // A server that has nothing to deliver may complete without a word. Who does not look at `closed` is not punished.
   ended.then(() => acknowledged.resolve({}), acknowledged.reject);
   closed.catch(() => {});
   return { honored: await acknowledged.promise, closed, close, [Symbol.asyncDispose]: close };
+}
+
+function* subjectsOf(honored: SubscriptionFilter): Generator<CacheSubject> {
+  if (honored.toolsListChanged === true) yield { kind: 'tools' };
+  if (honored.promptsListChanged === true) yield { kind: 'prompts' };
+  if (honored.resourcesListChanged === true) yield { kind: 'resources' };
+  // A server may write anything there.
+  const uris: unknown = honored.resourceSubscriptions;
+  if (Array.isArray(uris)) for (const uri of uris) if (typeof uri === 'string') yield { kind: 'resource', uri };
 }
 
 function subjectOf({ method, params }: McpNotification | ExtensionNotification): CacheSubject | undefined {

@@ -1,4 +1,5 @@
 import { excerpt } from '../protocol/excerpt.ts';
+import { isObject } from '../protocol/json.ts';
 import { LocalError } from '../protocol/local-error.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { CallToolResult, Tool } from '../protocol/tools.ts';
@@ -15,7 +16,7 @@ const MAX_TOOLS = 10_000;
 interface KnownTool {
   readonly tool: Tool;
   /** Made with the first call: most tools of a list are never called. `null`: cannot be checked. */
-  compiled?: CompiledSchema | null;
+  compiled: CompiledSchema | null | undefined;
 }
 
 /** What servers promised about their tools, as far as lists were read: hints for retries, and schemas of results. */
@@ -33,13 +34,11 @@ export class ToolOutputs {
 
   learn(tools: readonly Tool[]): void {
     for (const tool of tools) {
-      if (this.#tools.get(tool.name)?.tool === tool) continue;
-      if (this.#tools.size < MAX_TOOLS || this.#tools.has(tool.name)) this.#tools.set(tool.name, { tool });
+      if (!isObject(tool)) continue;
+      const known = this.#tools.get(tool.name);
+      if (known === undefined && this.#tools.size >= MAX_TOOLS) continue;
+      this.#tools.set(tool.name, { tool, compiled: known && compiledFor(tool, known) });
     }
-  }
-
-  clear(): void {
-    this.#tools.clear();
   }
 
   /** Whether calling it twice does no more than calling it once, as far as its server says. */
@@ -66,7 +65,7 @@ export class ToolOutputs {
   #schemaOf(name: string): CompiledSchema | undefined {
     const known = this.#tools.get(name);
     if (known === undefined || known.tool.outputSchema === undefined) return undefined;
-    known.compiled ??= this.#compile(name, known.tool.outputSchema);
+    if (known.compiled === undefined) known.compiled = this.#compile(name, known.tool.outputSchema);
     return known.compiled ?? undefined;
   }
 
@@ -99,4 +98,10 @@ export class ToolOutputs {
     const reason = error instanceof Error ? error.message : String(error);
     this.#logger.warn(`Results of tool "${excerpt(name)}" are not checked: ${excerpt(reason)}`, { tool: name, error });
   }
+}
+
+/** Lists that are read again mostly say the same. */
+function compiledFor({ outputSchema }: Tool, { tool, compiled }: KnownTool): KnownTool['compiled'] {
+  if (compiled === undefined || tool.outputSchema === outputSchema) return compiled;
+  return JSON.stringify(tool.outputSchema) === JSON.stringify(outputSchema) ? compiled : undefined;
 }

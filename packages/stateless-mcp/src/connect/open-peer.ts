@@ -2,7 +2,6 @@ import { openHttpPeer } from '#http';
 import { loopback } from '../client/loopback.ts';
 import type { HttpPeerOptions } from '../http/http-peer.ts';
 import type { McpEndpoint } from '../protocol/handler.ts';
-import { isObject } from '../protocol/json.ts';
 import type { McpPeer } from '../protocol/peer.ts';
 import type { StdioCommand, StdioPeerOptions } from '../stdio/stdio-peer.ts';
 
@@ -23,17 +22,21 @@ export type ConnectTarget = string | URL | HttpTarget | CommandTarget | McpEndpo
  * @throws TypeError, RangeError for a target or options that cannot be used
  */
 export async function openPeer(target: ConnectTarget): Promise<McpPeer> {
-  if (typeof target === 'function') return target;
   if (typeof target === 'string' || target instanceof URL) return openHttpPeer(target, {});
-  if ('url' in target) {
-    const { url, ...options } = target;
-    return openHttpPeer(url, options);
+  if (isPeer(target)) return target;
+  if (typeof target === 'object' && target !== null) {
+    if ('url' in target) return openHttpPeer(target.url, target);
+    if ('command' in target) {
+      // Loaded only by those who start processes.
+      const { stdioPeer } = await import('#stdio');
+      return stdioPeer(target, target);
+    }
+    if ('handler' in target) return loopback(target);
   }
-  if ('command' in target) {
-    // Loaded only by those who start processes.
-    const { stdioPeer } = await import('#stdio');
-    return stdioPeer(target, target);
-  }
-  if (isObject(target) && 'handler' in target) return loopback(target);
   throw new TypeError('connect: the target must be a URL, { url }, { command }, a server, or a peer');
+}
+
+/** A bare handler is no peer: nobody could close it. */
+function isPeer(target: unknown): target is McpPeer {
+  return typeof target === 'function' && 'close' in target && 'explain' in target;
 }

@@ -1,4 +1,4 @@
-import { createParser, type ParseError } from 'eventsource-parser';
+import { createParser } from 'eventsource-parser';
 import { valueExceedsDepth } from '../protocol/json-depth.ts';
 import { MAX_JSON_DEPTH } from '../protocol/json-rpc.ts';
 import type { HttpFetchResponse } from './http-fetch.ts';
@@ -12,41 +12,44 @@ type Body = NonNullable<HttpFetchResponse['body']>;
 
 /** The whole body. @throws TooManyBytes */
 export async function readWhole(body: HttpFetchResponse['body'], maxBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+  const pieces: Uint8Array[] = [];
   let length = 0;
   if (body !== null) {
-    for await (const chunk of chunksOf(body)) {
-      length += chunk.length;
+    for await (const piece of new Chunks(body)) {
+      length += piece.length;
       if (length > maxBytes) throw new TooManyBytes();
-      chunks.push(chunk);
+      pieces.push(piece);
     }
   }
-  const [only] = chunks;
-  if (only !== undefined && chunks.length === 1) return only;
+  const [only] = pieces;
+  if (only !== undefined && pieces.length === 1) return only;
   const whole = new Uint8Array(length);
   let offset = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, offset);
-    offset += chunk.length;
+  for (const piece of pieces) {
+    whole.set(piece, offset);
+    offset += piece.length;
   }
   return whole;
 }
 
-/** The beginning of the body as text, for people: at most `maxBytes`, whatever happens to the rest. */
-export async function readBeginning(body: HttpFetchResponse['body'], maxBytes: number): Promise<string> {
+/** The beginning of the body as text, for people: what comes within these limits, whatever happens to the rest. */
+export async function readBeginning(body: HttpFetchResponse['body'], maxBytes: number, maxMs: number): Promise<string> {
+  if (body === null) return '';
   const decoder = new TextDecoder();
+  const chunks = new Chunks(body);
   let text = '';
   let length = 0;
+  const timer = setTimeout(() => chunks.leave(), maxMs);
   try {
-    if (body !== null) {
-      for await (const chunk of chunksOf(body)) {
-        text += decoder.decode(chunk.subarray(0, maxBytes - length), { stream: true });
-        length += chunk.length;
-        if (length >= maxBytes) break;
-      }
+    for await (const chunk of chunks) {
+      text += decoder.decode(chunk.subarray(0, maxBytes - length), { stream: true });
+      length += chunk.length;
+      if (length >= maxBytes) break;
     }
   } catch {
     // What came is all there is to show.
+  } finally {
+    clearTimeout(timer);
   }
   return text;
 }
@@ -58,21 +61,26 @@ export type StreamEvent = { readonly message: unknown } | { readonly unreadable:
 export async function* readEvents(body: Body, maxEventBytes: number): AsyncGenerator<StreamEvent, void, undefined> {
   const decoder = new TextDecoder();
   let events: StreamEvent[] = [];
-  let failure: ParseError | undefined;
+  let isTooLong = false;
   let isAlive = false;
+  let endsWithCr = false;
+  // Lengths are counted in UTF-16 units: never more than bytes.
   const parser = createParser({
-    // Counted in UTF-16 units: never more than bytes.
-    maxBufferSize: maxEventBytes,
-    onEvent: ({ data }) => events.push(readMessage(data)),
+    // Of what waits for its end, the name of a field in front of it included.
+    maxBufferSize: maxEventBytes + 'data: '.length,
+    onEvent: ({ data }) => {
+      if (data.length > maxEventBytes) isTooLong = true;
+      else events.push(readMessage(data));
+    },
     onComment: () => {
       isAlive = true;
     },
     onError: (error) => {
       // Unknown fields and retry times are none of our business.
-      if (error.type === 'max-buffer-size-exceeded') failure = error;
+      if (error.type === 'max-buffer-size-exceeded') isTooLong = true;
     },
   });
-  for await (const chunk of chunksOf(body)) {
+  for await (const chunk of new Chunks(body)) {
     feed(decoder.decode(chunk, { stream: true }));
     yield* take();
   }
@@ -81,13 +89,12 @@ export async function* readEvents(body: Body, maxEventBytes: number): AsyncGener
   yield* take();
 
   function feed(text: string): void {
-    try {
-      parser.feed(text);
-    } catch (error) {
-      // A parser that has given up throws when it is fed again.
-      if (failure === undefined) throw error;
-    }
-    if (failure !== undefined) throw new TooManyBytes();
+    if (text === '') return;
+    // One kind of line ends for the parser: it takes quadratic time for carriage returns, and waits for what follows one.
+    const lines = endsWithCr && text.startsWith('\n') ? text.slice(1) : text;
+    endsWithCr = text.endsWith('\r');
+    parser.feed(lines.includes('\r') ? lines.replaceAll(/\r\n?/g, '\n') : lines);
+    if (isTooLong) throw new TooManyBytes();
   }
 
   function* take(): Generator<StreamEvent, void, undefined> {
@@ -113,16 +120,39 @@ function readMessage(data: string): StreamEvent {
     : { message };
 }
 
-/** Not every runtime can iterate over its own streams. */
-function chunksOf(body: Body): AsyncIterable<Uint8Array> {
-  return Symbol.asyncIterator in body ? body : chunksOfStream(body);
-}
+/**
+ * The pieces of a body. Not every runtime can iterate over its own streams, and none lets go of one while the next piece is
+ * waited for.
+ */
+class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  readonly #iterator: AsyncIterator<Uint8Array> | undefined;
 
-async function* chunksOfStream(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-  const reader = stream.getReader();
-  try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
-  } finally {
-    await reader.cancel();
+  constructor(body: Body) {
+    if ('getReader' in body) this.#reader = body.getReader();
+    else this.#iterator = body[Symbol.asyncIterator]();
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    const next = await (this.#reader?.read() ?? this.#iterator?.next());
+    return next === undefined || next.done === true
+      ? { done: true, value: undefined }
+      : { done: false, value: next.value };
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    this.leave();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** Gives the rest up, at any time; a piece that is waited for does not come. */
+  leave(): void {
+    // Nobody can do anything about a body that cannot be given up.
+    this.#reader?.cancel().catch(() => undefined);
+    this.#iterator?.return?.().catch(() => undefined);
   }
 }

@@ -2,22 +2,25 @@ import type { RemoteError } from '../protocol/errors.ts';
 import { excerpt } from '../protocol/excerpt.ts';
 import type { Exchange } from '../protocol/handler.ts';
 import { completeResult, type Inbound, invalidAnswer, readInbound, remoteError } from '../protocol/inbound.ts';
+import { isObject } from '../protocol/json.ts';
 import { parseJson } from '../protocol/json-rpc.ts';
 import { LocalError, phaseOf } from '../protocol/local-error.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { MethodRow } from '../protocol/methods.ts';
 import type { PeerListeners } from '../protocol/peer.ts';
-import { redactSecrets } from '../protocol/redact.ts';
+import { hideSecrets, redactSecrets } from '../protocol/redact.ts';
 import type { McpResult } from '../protocol/result.ts';
-import { readBeginning, readEvents, readWhole, TooManyBytes } from './answer-reader.ts';
+import { readBeginning, readEvents, readWhole, type StreamEvent, TooManyBytes } from './answer-reader.ts';
 import { fetchFailure } from './http-failure.ts';
 import type { HttpFetch, HttpFetchResponse } from './http-fetch.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 const MAX_REDIRECTS = 5;
 /** Of an answer that is no message, for people. */
-const SHOWN_BODY_BYTES = 2048;
-/** A stream that goes on after the result is left behind after this time. */
+const SHOWN_CHARACTERS = 2048;
+/** More than is shown: what the limit cuts in two would not be known for a secret any more. */
+const SHOWN_BYTES = 2 * SHOWN_CHARACTERS;
+/** Nobody waits longer for what changes nothing: the rest of a stream after its result, a page that explains an error. */
 const LAST_BYTES_MS = 1000;
 
 /** What the calls of one peer have in common. */
@@ -27,8 +30,6 @@ export interface HttpCallHost {
   readonly maxResponseBytes: number;
   readonly logger: Logger;
   readonly listeners: PeerListeners;
-  /** Values that must not appear in errors. */
-  readonly secrets: readonly string[];
   /** The server says that its endpoint has moved for good. */
   moved(url: string): void;
 }
@@ -40,6 +41,8 @@ export interface HttpCallRequest {
   readonly method: string;
   readonly row: MethodRow | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** Values in them that must not appear in errors. */
+  readonly secrets: readonly string[];
   readonly body: string;
 }
 
@@ -79,6 +82,7 @@ export class HttpCall {
 
   async #post(): Promise<HttpFetchResponse> {
     let { url } = this.#request;
+    let isForGood = true;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
       let response: HttpFetchResponse;
       try {
@@ -98,9 +102,10 @@ export class HttpCall {
         if (response.type === 'opaqueredirect') throw this.#hiddenRedirect();
         return response;
       }
-      await readBeginning(response.body, SHOWN_BODY_BYTES);
+      await readBeginning(response.body, SHOWN_BYTES, LAST_BYTES_MS);
       url = this.#redirected(url, response);
-      if (status === 301 || status === 308) this.#host.moved(url);
+      isForGood &&= status === 301 || status === 308;
+      if (isForGood) this.#host.moved(url);
     }
     throw this.#refused(`redirects more than ${MAX_REDIRECTS} times`);
   }
@@ -115,7 +120,10 @@ export class HttpCall {
         `redirects to ${this.#redact(target.href)}, another origin: connect to that URL if you trust it`,
       );
     }
-    if (status === 303) throw this.#refused('answers 303, which would make a GET of the request');
+    if (target.username !== '' || target.password !== '') {
+      throw this.#refused('redirects to a URL with a user name or password in it');
+    }
+    if (status === 303) throw this.#refused('answers 303, which would make a GET of the request', true);
     return target.href;
   }
 
@@ -123,36 +131,41 @@ export class HttpCall {
     return this.#refused('redirects, and this platform does not tell where: use the URL that it redirects to');
   }
 
-  #refused(reason: string): LocalError {
-    return new LocalError('refused', `${this.#host.endpoint} ${reason}`, { phase: 'http' });
+  #refused(reason: string, maybeExecuted = false): LocalError {
+    return new LocalError('refused', `${this.#host.endpoint} ${reason}`, { phase: 'http', maybeExecuted });
   }
 
   async #readJson(response: HttpFetchResponse): Promise<Inbound> {
     const bytes = await readWhole(response.body, this.#host.maxResponseBytes);
-    let message: unknown;
+    let reason = 'it is no response';
     try {
-      message = parseJson(bytes);
+      const inbound = readInbound(parseJson(bytes));
+      if (inbound.kind === 'result') return inbound;
+      if (inbound.kind === 'error') {
+        if (isObject(inbound.error) && typeof inbound.error.code === 'number') return inbound;
+        reason = 'its error has no numeric "code"';
+      }
+      if (inbound.kind === 'invalid') reason = inbound.reason;
     } catch (error) {
-      const shown = new TextDecoder().decode(bytes.subarray(0, SHOWN_BODY_BYTES));
-      const reason = error instanceof Error ? error.message : String(error);
-      throw this.#invalid(response.status, reason, shown);
+      reason = error instanceof Error ? error.message : String(error);
     }
-    const inbound = readInbound(message);
-    if (inbound.kind === 'result' || inbound.kind === 'error') return inbound;
-    const shown = new TextDecoder().decode(bytes.subarray(0, SHOWN_BODY_BYTES));
-    throw this.#invalid(response.status, inbound.kind === 'invalid' ? inbound.reason : 'it is no response', shown);
+    throw this.#invalid(response, reason, new TextDecoder().decode(bytes.subarray(0, SHOWN_BYTES)));
   }
 
   /** An answer in JSON that is no message: with a status of success the server's fault, otherwise of whoever is in front. */
-  #invalid(status: number, reason: string, body: string): LocalError {
+  #invalid({ status, headers }: HttpFetchResponse, reason: string, body: string): LocalError {
     const isSuccess = status >= 200 && status < 300;
+    const { endpoint } = this.#host;
+    const { method, row } = this.#request;
+    const wait = retryAfterMs(headers);
     return new LocalError(
       isSuccess ? 'invalid_answer' : 'http_status',
-      `${this.#host.endpoint} answered ${this.#request.method} with ${status} and no valid message: ${reason}`,
+      `${endpoint} answered ${method} with ${status} and no valid message: ${reason}${waitText(wait)}`,
       {
         status,
-        body: this.#redact(body),
-        phase: isSuccess ? phaseOf(this.#request.row) : 'http',
+        body: this.#shown(body),
+        retryAfterMs: wait,
+        phase: isSuccess ? phaseOf(row) : 'http',
         maybeExecuted: isSuccess || status >= 500,
       },
     );
@@ -160,7 +173,23 @@ export class HttpCall {
 
   async #readStream(body: NonNullable<HttpFetchResponse['body']>): Promise<McpResult> {
     const events = readEvents(body, this.#host.maxResponseBytes);
+    let answer: Inbound;
+    try {
+      answer = await this.#answerIn(events);
+    } catch (error) {
+      void events.return();
+      throw error;
+    }
+    void this.#readToEnd(events);
+    return this.#settle(answer);
+  }
+
+  /** Hands on what comes before the answer. */
+  async #answerIn(events: AsyncIterator<StreamEvent, void>): Promise<Inbound> {
+    let left = '';
     for (let next = await events.next(); next.done !== true; next = await events.next()) {
+      // More may have come with what the caller left at.
+      this.#signal.throwIfAborted();
       this.#exchange.alive?.();
       const event = next.value;
       if (event === undefined) continue;
@@ -168,18 +197,18 @@ export class HttpCall {
         'message' in event ? readInbound(event.message) : { kind: 'invalid', reason: event.unreadable };
       switch (inbound.kind) {
         case 'result':
+          if (this.#isOwnId(inbound.id)) return inbound;
+          left = `a result with the id ${excerpt(String(inbound.id))}, which nobody waits for`;
+          this.#ignored(left);
+          break;
         case 'error':
-          if (inbound.kind === 'result' && !this.#isOwnId(inbound.id)) {
-            this.#ignored(`a result with the id ${excerpt(String(inbound.id))}, which nobody waits for`);
-            break;
-          }
-          void this.#readToEnd(events);
-          return this.#settle(inbound);
+          return inbound;
         case 'notification':
           await this.#deliver(inbound);
           break;
         case 'invalid':
-          this.#ignored(inbound.reason);
+          left = inbound.reason;
+          this.#ignored(left);
           break;
         case 'cancelled':
           // Closing the stream says the same here.
@@ -187,9 +216,10 @@ export class HttpCall {
       }
     }
     const { method, row } = this.#request;
+    const why = left === '' ? '' : `; ignored was what it sent: ${left}`;
     throw new LocalError(
       'closed',
-      `${this.#host.endpoint} ended the stream of ${method} before its result: it may have been carried out`,
+      `${this.#host.endpoint} ended the stream of ${method} before its result: it may have been carried out${why}`,
       { phase: phaseOf(row), maybeExecuted: true },
     );
   }
@@ -233,12 +263,12 @@ export class HttpCall {
   #settle(inbound: Inbound, response?: HttpFetchResponse): McpResult {
     const { method, row, id } = this.#request;
     if (inbound.kind === 'error') throw this.#remoteError(inbound.error, response);
-    if (inbound.kind !== 'result') throw invalidAnswer(method, 'it is no response');
+    if (inbound.kind !== 'result') throw invalidAnswer(method, 'it is no response', row);
     if (!this.#isOwnId(inbound.id)) {
-      throw invalidAnswer(method, `it answers the request ${excerpt(String(inbound.id))}, and not ${id}`);
+      throw invalidAnswer(method, `it answers the request ${excerpt(String(inbound.id))}, and not ${id}`, row);
     }
     if (response !== undefined && response.status >= 300) {
-      throw invalidAnswer(method, `a result came with the status ${response.status}`);
+      throw invalidAnswer(method, `a result came with the status ${response.status}`, row);
     }
     return completeResult(inbound.result, method, row);
   }
@@ -246,13 +276,17 @@ export class HttpCall {
   #remoteError(error: unknown, response: HttpFetchResponse | undefined): RemoteError {
     const http =
       response === undefined ? {} : { status: response.status, retryAfterMs: retryAfterMs(response.headers) };
-    return remoteError(error, this.#request.method, http);
+    const { method, secrets } = this.#request;
+    if (!isObject(error) || typeof error.message !== 'string') return remoteError(error, method, http);
+    return remoteError({ ...error, message: hideSecrets(error.message, secrets) }, method, http);
   }
 
   async #unauthorized(response: HttpFetchResponse): Promise<LocalError> {
     const { status, headers } = response;
-    const body = this.#redact(await readBeginning(response.body, SHOWN_BODY_BYTES));
-    const challenge = headers.get('www-authenticate') ?? undefined;
+    const body = this.#shown(await readBeginning(response.body, SHOWN_BYTES, LAST_BYTES_MS));
+    const sent = headers.get('www-authenticate');
+    // Only what is known: what looks like a secret in a challenge is its syntax.
+    const challenge = sent === null ? undefined : hideSecrets(sent, this.#request.secrets);
     const reason = status === 401 ? 'wants credentials' : 'does not allow this with these credentials';
     return new LocalError(
       'unauthorized',
@@ -263,14 +297,12 @@ export class HttpCall {
 
   async #unexpectedStatus(response: HttpFetchResponse, type: string): Promise<LocalError> {
     const { status, headers } = response;
-    const body = this.#redact(await readBeginning(response.body, SHOWN_BODY_BYTES));
+    const body = this.#shown(await readBeginning(response.body, SHOWN_BYTES, LAST_BYTES_MS));
     const wait = retryAfterMs(headers);
     const what = type === '' ? 'without a content type' : `with ${excerpt(type)}`;
     return new LocalError(
       'http_status',
-      `${this.#host.endpoint} answered ${this.#request.method} with ${status} ${what}, which is no message${
-        wait === undefined ? '' : `; it asks to wait ${Math.ceil(wait / 1000)} s`
-      }: ${excerpt(body)}`,
+      `${this.#host.endpoint} answered ${this.#request.method} with ${status} ${what}, which is no message${waitText(wait)}: ${excerpt(body)}`,
       // Success that is no message may be a proxy's login page as well as the work of the server.
       { phase: 'http', status, body, retryAfterMs: wait, maybeExecuted: status < 300 || status >= 500 },
     );
@@ -282,7 +314,6 @@ export class HttpCall {
     const { endpoint, maxResponseBytes } = this.#host;
     const phase = phaseOf(row);
     if (error instanceof TooManyBytes) {
-      this.#leave(error);
       return new LocalError(
         'too_large',
         `The answer of ${endpoint} to ${method} is larger than ${maxResponseBytes} bytes (maxResponseBytes)`,
@@ -293,9 +324,17 @@ export class HttpCall {
     return isOurs ? error : fetchFailure(error, endpoint, method, phase);
   }
 
-  #redact(text: string): string {
-    return redactSecrets(text, this.#host.secrets);
+  #shown(text: string): string {
+    return this.#redact(text).slice(0, SHOWN_CHARACTERS);
   }
+
+  #redact(text: string): string {
+    return redactSecrets(text, this.#request.secrets);
+  }
+}
+
+function waitText(retryAfter: number | undefined): string {
+  return retryAfter === undefined ? '' : `; it asks to wait ${Math.ceil(retryAfter / 1000)} s`;
 }
 
 function isJson(type: string): boolean {

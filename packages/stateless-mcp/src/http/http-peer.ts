@@ -11,10 +11,12 @@ import { type McpPeer, PeerListeners, peerOf, type PeerReport } from '../protoco
 import { redactSecrets } from '../protocol/redact.ts';
 import type { McpResult, RequestParams } from '../protocol/result.ts';
 import type { Tool } from '../protocol/tools.ts';
+import { MODERN_VERSIONS } from '../protocol/versions.ts';
 import { HttpCall, type HttpCallHost } from './http-call.ts';
 import type { HttpFetch } from './http-fetch.ts';
-import { type HeaderSource, UserHeaders } from './user-headers.ts';
+import { type HeaderSource, type ReadHeaders, UserHeaders } from './user-headers.ts';
 import { ToolHeaders } from './tool-headers.ts';
+import { ToolRefresh } from './tool-refresh.ts';
 
 export interface HttpPeerOptions {
   /**
@@ -71,6 +73,7 @@ class HttpConnection implements HttpCallHost {
   readonly listeners = new PeerListeners();
   readonly #userHeaders: UserHeaders;
   readonly #toolHeaders: ToolHeaders;
+  readonly #toolRefresh = new ToolRefresh();
   readonly #methods: ReadonlyMap<string, MethodRow>;
   readonly #revision = new RevisionChoice();
   readonly #open = new Set<AbortController>();
@@ -79,7 +82,6 @@ class HttpConnection implements HttpCallHost {
   #lastAnswerMs: number | undefined;
   #isRefused = false;
   #closed: LocalError | undefined;
-  #refresh: Promise<void> | undefined;
 
   constructor(url: URL, options: HttpPeerOptions) {
     const { fetch = platformFetch(), maxResponseBytes = 16 * 1024 * 1024, tools = [], methods = METHODS } = options;
@@ -95,15 +97,12 @@ class HttpConnection implements HttpCallHost {
     this.#toolHeaders.learn({ resultType: 'complete', tools });
   }
 
-  get secrets(): readonly string[] {
-    return this.#userHeaders.secrets;
-  }
-
   moved(url: string): void {
     this.#url = url;
   }
 
   async request(request: McpRequest, exchange: Exchange): Promise<McpResult> {
+    const { count } = this.#toolRefresh;
     try {
       return await this.#negotiated(request, exchange);
     } catch (error) {
@@ -111,18 +110,21 @@ class HttpConnection implements HttpCallHost {
         error instanceof RemoteError && error.code === HEADER_MISMATCH && request.method === CALL_TOOL.name;
       if (!mayBeStale) throw error;
       // The server knows another definition of the tool than this end. It says so before it does anything.
-      try {
-        this.#refresh ??= this.#readTools(request, exchange).finally(() => {
-          this.#refresh = undefined;
-        });
-        await this.#refresh;
-      } catch (cause) {
-        this.logger.warn(`The tools of ${this.endpoint} could not be read again after a header mismatch`, {
-          error: cause,
-        });
-        throw error;
-      }
+      if (count === this.#toolRefresh.count) await this.#refreshTools(request, exchange, error);
       return this.#negotiated(request, exchange);
+    }
+  }
+
+  async #refreshTools(request: McpRequest, { signal }: Exchange, mismatch: RemoteError): Promise<void> {
+    try {
+      await this.#toolRefresh.join(signal, async (joined) => this.#readTools(request, joined));
+    } catch (cause) {
+      if (signal.aborted) throw givenUp(signal.reason, request.method, { phase: phaseOf(CALL_TOOL) });
+      if (this.#closed !== undefined) throw this.#closed;
+      this.logger.warn(`The tools of ${this.endpoint} could not be read again after a header mismatch`, {
+        error: cause,
+      });
+      throw mismatch;
     }
   }
 
@@ -141,11 +143,11 @@ class HttpConnection implements HttpCallHost {
     try {
       const result = await this.#untilLeft(exchange.signal, leaving, method, row, async (sent) => {
         const id = ++this.#lastId;
-        const headers = await this.#headers(method, params, row, version);
+        const { headers, secrets } = await this.#headers(method, params, row, version);
         leaving.signal.throwIfAborted();
         const body = JSON.stringify(outboundRequest(request, id, version, exchange.wantsProgress));
         sent();
-        return new HttpCall(this, { url: this.#url, id, method, row, headers, body }, exchange, leaving).run();
+        return new HttpCall(this, { url: this.#url, id, method, row, headers, secrets, body }, exchange, leaving).run();
       });
       this.#isRefused = false;
       return method === LIST_TOOLS.name ? this.#toolHeaders.learn(result) : result;
@@ -186,8 +188,8 @@ class HttpConnection implements HttpCallHost {
     params: RequestParams,
     row: MethodRow | undefined,
     version: string,
-  ): Promise<Readonly<Record<string, string>>> {
-    const { headers, haveCredentialsChanged } = await this.#userHeaders.read();
+  ): Promise<{ readonly headers: Readonly<Record<string, string>>; readonly secrets: readonly string[] }> {
+    const { headers, secrets, haveCredentialsChanged } = await this.#readUserHeaders(method);
     if (haveCredentialsChanged) {
       this.#toolHeaders.clear();
       this.listeners.credentialsChanged();
@@ -204,12 +206,28 @@ class HttpConnection implements HttpCallHost {
     if (method === CALL_TOOL.name) {
       for (const [name, value] of this.#toolHeaders.of(params.name, params.arguments)) all[name] = value;
     }
-    return all;
+    return { headers: all, secrets };
+  }
+
+  async #readUserHeaders(method: string): Promise<ReadHeaders> {
+    try {
+      return await this.#userHeaders.read();
+    } catch (cause) {
+      if (cause instanceof LocalError) throw cause;
+      const message = `${method} was not sent to ${this.endpoint}: its headers could not be made (option headers)`;
+      throw new LocalError('refused', message, { phase: 'auth' }, { cause });
+    }
   }
 
   /** Every page, because the tool may be on any. */
-  async #readTools({ params: { _meta } }: McpRequest, { signal, closing, versions }: Exchange): Promise<void> {
-    const exchange: Exchange = { signal, closing, versions, wantsProgress: false, notify: () => undefined };
+  async #readTools({ params: { _meta } }: McpRequest, signal: AbortSignal): Promise<void> {
+    const exchange: Exchange = {
+      signal,
+      closing: signal,
+      versions: MODERN_VERSIONS,
+      wantsProgress: false,
+      notify: () => undefined,
+    };
     const seen = new Set<string>();
     for (let cursor: unknown, page = 0; page < MAX_PAGES; page++) {
       const params: RequestParams = typeof cursor === 'string' ? { _meta, cursor } : { _meta };

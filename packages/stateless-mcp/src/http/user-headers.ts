@@ -1,10 +1,29 @@
+import { isObject } from '../protocol/json.ts';
+
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 // Field values are bytes; one that is no text of the visible ASCII and Latin-1 range is refused by every platform.
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Written by the peer itself, or by HTTP. */
-const RESERVED =
-  /^(?:content-type|content-length|accept|host|connection|transfer-encoding|mcp-protocol-version|mcp-method|mcp-name|mcp-param-.*)$/;
+/** Written by the peer itself, or by HTTP clients, some of which refuse requests that bring their own. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+const RESERVED_PREFIX = 'mcp-param-';
 const CREDENTIALS = /^(?:authorization|cookie|proxy-authorization|dpop)$|api-?key|token|secret|auth/;
 
 /** Header names in any case, and their values. */
@@ -12,6 +31,15 @@ export type HeaderFields = Readonly<Record<string, string>>;
 
 /** The same headers for every request, or a function that makes them. */
 export type HeaderSource = HeaderFields | (() => HeaderFields | Promise<HeaderFields>);
+
+/** What a user adds to one request. */
+export interface ReadHeaders {
+  /** Names in lower case. */
+  readonly headers: HeaderFields;
+  /** Values of headers that carry credentials. */
+  readonly secrets: readonly string[];
+  readonly haveCredentialsChanged: boolean;
+}
 
 /** The headers that a user adds to every request, and whether their credentials have changed. */
 export class UserHeaders {
@@ -30,23 +58,25 @@ export class UserHeaders {
     return this.#secrets.length > 0;
   }
 
-  /** Values of headers that carry credentials. */
-  get secrets(): readonly string[] {
-    return this.#secrets;
+  /** The headers of the next request. Rejects with what the function throws, or with a TypeError for what it returns. */
+  async read(): Promise<ReadHeaders> {
+    if (typeof this.#source !== 'function') return this.#read(false);
+    const fields = await this.#source();
+    // Read now: meanwhile another request may have brought the same news.
+    const before = this.#credentials;
+    this.#take(fields);
+    return this.#read(before !== undefined && before !== this.#credentials);
   }
 
-  /** Names in lower case. */
-  async read(): Promise<{ readonly headers: HeaderFields; readonly haveCredentialsChanged: boolean }> {
-    if (typeof this.#source !== 'function') return { headers: this.#headers, haveCredentialsChanged: false };
-    const before = this.#credentials;
-    this.#take(await this.#source());
-    return {
-      headers: this.#headers,
-      haveCredentialsChanged: before !== undefined && before !== this.#credentials,
-    };
+  #read(haveCredentialsChanged: boolean): ReadHeaders {
+    return { headers: this.#headers, secrets: this.#secrets, haveCredentialsChanged };
   }
 
   #take(fields: HeaderFields): void {
+    // A `Headers` object, a map or a list has no members to read, and nobody would notice.
+    if (!isObject(fields) || Symbol.iterator in fields) {
+      throw new TypeError('headers: must be an object that has header names as its keys');
+    }
     const headers: Record<string, string> = {};
     const credentials: (readonly [string, string])[] = [];
     for (const [name, value] of Object.entries(fields)) {
@@ -56,7 +86,7 @@ export class UserHeaders {
         throw new TypeError(`headers: the value of ${JSON.stringify(name)} has characters that HTTP cannot carry`);
       }
       const lower = name.toLowerCase();
-      if (RESERVED.test(lower)) continue;
+      if (RESERVED.has(lower) || lower.startsWith(RESERVED_PREFIX)) continue;
       headers[lower] = value;
       if (CREDENTIALS.test(lower)) credentials.push([lower, value]);
     }

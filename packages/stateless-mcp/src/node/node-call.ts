@@ -38,7 +38,7 @@ export class NodeCall implements AsyncIterableIterator<Uint8Array, undefined> {
     this.#connections = connections;
   }
 
-  send(body: string): Promise<HttpFetchResponse> {
+  send(body: Uint8Array): Promise<HttpFetchResponse> {
     return new Promise((resolve, reject) => {
       this.#answer = { resolve, reject };
       const request = this.#request;
@@ -126,7 +126,9 @@ export class NodeCall implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 
   #broke(error: Error | undefined): void {
-    if (!this.#isOver) this.#fail(this.#error(this.#connections.isClosed ? clientClosed() : (error ?? cutOff())));
+    // A complete answer stays one when its connection goes.
+    if (this.#isOver || this.#response?.complete === true) return;
+    this.#fail(this.#error(this.#connections.isClosed ? clientClosed() : (error ?? cutOff())));
   }
 
   #fail(reason: unknown): void {

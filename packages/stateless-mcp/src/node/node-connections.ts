@@ -19,8 +19,10 @@ class Connection {
   phase: HttpFetchPhase;
   /** How long it may stay unused. */
   idleMs = IDLE_MS;
-  /** When it is too old to be used again, while nobody uses it. */
-  usableUntil = 0;
+  /** When its last use ended. By the clock of the wall: the other one stands still while a computer sleeps. */
+  unusedSince = 0;
+  /** Bytes that had come by then. */
+  bytesRead = 0;
 
   constructor(phase: HttpFetchPhase) {
     this.phase = phase;
@@ -50,14 +52,12 @@ export class Connections {
   /** The agent for the next request to an origin, rid of connections that should not carry it. */
   agentFor(isSecure: boolean, host: string, port: number): HttpAgent {
     const agent = isSecure ? this.#https : this.#http;
-    const free = agent.freeSockets[originKey(host, port)];
+    const free = agent.freeSockets[originKey(host, port)] ?? [];
     // The agent takes the last one. Its own timers and events do not help when this process was busy for a while, nor
     // between the moment a server closes a connection and that in which its socket is closed.
-    let last = free?.at(-1);
-    while (free !== undefined && last !== undefined && !this.#isUsable(last)) {
+    for (let last = free.at(-1); last !== undefined && !this.#isUsable(last); last = free.at(-1)) {
       free.pop();
       last.destroy();
-      last = free.at(-1);
     }
     return agent;
   }
@@ -85,9 +85,10 @@ export class Connections {
 
   #isUsable(socket: Socket): boolean {
     const connection = this.#connections.get(socket);
-    // Nothing was asked: what the server said on its own, such as a 408, would be taken for the next answer.
-    const isQuiet = socket.writable && socket.readableLength === 0;
-    return isQuiet && connection !== undefined && performance.now() < connection.usableUntil;
+    if (connection === undefined || !socket.writable) return false;
+    const unusedMs = Date.now() - connection.unusedSince;
+    // What a server says without being asked, such as a 408, must not be taken for the next answer.
+    return unusedMs >= 0 && unusedMs < connection.idleMs && socket.bytesRead === connection.bytesRead;
   }
 
   #watched<A extends HttpAgent>(agent: A): A {
@@ -127,7 +128,8 @@ export class Connections {
   #keep(socket: Duplex): boolean {
     const connection = this.#connections.get(socket);
     if (!(socket instanceof Socket) || connection === undefined || connection.idleMs <= 0) return false;
-    connection.usableUntil = performance.now() + connection.idleMs;
+    connection.unusedSince = Date.now();
+    connection.bytesRead = socket.bytesRead;
     // One timer for all: two calls of `setTimeout` for each request would cost more than the rest of this file.
     this.#timer ??= setTimeout(() => this.#dropUnused(), IDLE_MS).unref();
     socket.unref();
@@ -136,15 +138,15 @@ export class Connections {
 
   #dropUnused(): void {
     this.#timer = undefined;
-    const free = [this.#http, this.#https].flatMap((agent) => Object.values(agent.freeSockets).flat());
     let next = Infinity;
-    for (const socket of free) {
-      if (socket === undefined) continue;
-      if (this.#isUsable(socket)) next = Math.min(next, this.#connections.get(socket)?.usableUntil ?? next);
+    const lists = [...Object.values(this.#http.freeSockets), ...Object.values(this.#https.freeSockets)];
+    for (const socket of lists.flatMap((list) => list ?? [])) {
+      const connection = this.#connections.get(socket);
+      if (connection === undefined) continue;
+      if (this.#isUsable(socket)) next = Math.min(next, connection.unusedSince + connection.idleMs);
       else socket.destroy();
     }
-    if (next === Infinity) return;
-    this.#timer = setTimeout(() => this.#dropUnused(), Math.ceil(next - performance.now())).unref();
+    if (next !== Infinity) this.#timer = setTimeout(() => this.#dropUnused(), Math.max(next - Date.now(), 1)).unref();
   }
 }
 

@@ -52,15 +52,17 @@ class NodeClient {
       throw new HttpFetchError(cause.message, { cause, phase: 'connect', bodySent: false });
     }
     const { isSecure, hostname, port, path } = target;
+    // As bytes: Node writes the head of a message in the encoding of a body that is text.
+    const bytes = Buffer.from(body);
     const request = (isSecure ? httpsRequest : httpRequest)({
       agent: this.#connections.agentFor(isSecure, hostname, port),
       hostname,
       port,
       path,
       method,
-      headers: headerLines(target.host, headers, body),
+      headers: headerLines(target.host, headers, bytes.length),
     });
-    return new NodeCall(request, target.origin, signal, this.#connections).send(body);
+    return new NodeCall(request, target.origin, signal, this.#connections).send(bytes);
   }
 
   close(): void {
@@ -108,8 +110,8 @@ const OWN_HEADER =
   /^(?:host|connection|content-length|transfer-encoding|keep-alive|proxy-connection|te|trailer|upgrade|expect|accept-encoding)$/i;
 
 /** As a list of names and values, which costs Node less than an object. */
-function headerLines(host: string, headers: Readonly<Record<string, string>>, body: string): string[] {
-  const lines = ['Host', host, 'Content-Length', String(Buffer.byteLength(body))];
+function headerLines(host: string, headers: Readonly<Record<string, string>>, bodyBytes: number): string[] {
+  const lines = ['Host', host, 'Content-Length', String(bodyBytes)];
   for (const name of Object.keys(headers)) {
     if (OWN_HEADER.test(name)) throw new TypeError(`nodeFetch: the header "${name}" is set by the HTTP client itself`);
     lines.push(name, headers[name] ?? '');

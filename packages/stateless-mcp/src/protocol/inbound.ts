@@ -7,7 +7,7 @@ import { RemoteError } from './errors.ts';
 import { excerpt } from './excerpt.ts';
 import { isObject } from './json.ts';
 import type { RequestId } from './json-rpc-types.ts';
-import { LocalError } from './local-error.ts';
+import { LocalError, phaseOf } from './local-error.ts';
 import { type ProgressToken, SUBSCRIPTION_ID_META_KEY } from './meta.ts';
 import type { MethodRow } from './methods.ts';
 import type { ExtensionNotification, McpNotification } from './notifications.ts';
@@ -100,13 +100,14 @@ function untagged(method: string, params: Readonly<Record<string, unknown>> | un
  * @throws LocalError `invalid_answer`
  */
 export function completeResult(result: unknown, method: string, row: MethodRow | undefined): McpResult {
-  if (!isObject(result)) throw invalidAnswer(method, 'its result is no object');
+  if (!isObject(result)) throw invalidAnswer(method, 'its result is no object', row);
   const { resultType = 'complete' } = result;
   const isComplete = resultType === 'complete';
   if (!isComplete && !(resultType === 'input_required' && row?.mayAsk === true)) {
     throw invalidAnswer(
       method,
       `its resultType ${excerpt(JSON.stringify(resultType) ?? '')} is not one that it may have`,
+      row,
     );
   }
   if (isComplete && row !== undefined) checkMembers(result, method, row);
@@ -124,19 +125,16 @@ export function completeResult(result: unknown, method: string, row: MethodRow |
   return { ...result, resultType: 'complete', ...hints };
 }
 
-function checkMembers(
-  result: Readonly<Record<string, unknown>>,
-  method: string,
-  { members = {}, pages }: MethodRow,
-): void {
+function checkMembers(result: Readonly<Record<string, unknown>>, method: string, row: MethodRow): void {
+  const { members = {}, pages } = row;
   for (const [member, shape] of Object.entries(members)) {
     const value = result[member];
     if (shape === 'array' ? !Array.isArray(value) : !isObject(value)) {
-      throw invalidAnswer(method, `"${member}" is no ${shape}`);
+      throw invalidAnswer(method, `"${member}" is no ${shape}`, row);
     }
   }
   if (pages !== undefined && result.nextCursor !== undefined && typeof result.nextCursor !== 'string') {
-    throw invalidAnswer(method, '"nextCursor" is no string');
+    throw invalidAnswer(method, '"nextCursor" is no string', row);
   }
 }
 
@@ -174,8 +172,9 @@ export function supportedVersions(data: unknown): readonly string[] {
   return data.supported.every((version) => typeof version === 'string') ? data.supported : [];
 }
 
-export function invalidAnswer(method: string, problem: string): LocalError {
-  return new LocalError('invalid_answer', `The answer to ${method} is not valid: ${problem}`, { maybeExecuted: true });
+export function invalidAnswer(method: string, problem: string, row?: MethodRow): LocalError {
+  const facts = { phase: phaseOf(row ?? { name: method }), maybeExecuted: true };
+  return new LocalError('invalid_answer', `The answer to ${method} is not valid: ${problem}`, facts);
 }
 
 function invalid(reason: string): Inbound {

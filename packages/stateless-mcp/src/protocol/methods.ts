@@ -26,6 +26,8 @@ export interface MethodRow<Params extends RequestParams = RequestParams, Result 
   readonly cacheable?: boolean;
   /** The result comes in pages, and this member of it holds the entries. */
   readonly pages?: string;
+  /** The member of an entry that tells it from the others. */
+  readonly entryKey?: string;
   /** Members that a complete result cannot do without. */
   readonly members?: { readonly [member: string]: 'array' | 'object' };
   /** Stays open: no deadline once it is acknowledged, ended by `closing`. */
@@ -63,6 +65,7 @@ export const LIST_TOOLS: MethodRow<PaginatedParams, ListToolsResult> = defineMet
   gate: offersTools,
   cacheable: true,
   pages: 'tools',
+  entryKey: 'name',
   members: { tools: 'array' },
 });
 
@@ -80,6 +83,7 @@ export const LIST_RESOURCES: MethodRow<PaginatedParams, ListResourcesResult> = d
   gate: offersResources,
   cacheable: true,
   pages: 'resources',
+  entryKey: 'uri',
   members: { resources: 'array' },
 });
 
@@ -89,6 +93,7 @@ export const LIST_RESOURCE_TEMPLATES: MethodRow<PaginatedParams, ListResourceTem
   gate: offersResources,
   cacheable: true,
   pages: 'resourceTemplates',
+  entryKey: 'uriTemplate',
   members: { resourceTemplates: 'array' },
 });
 
@@ -108,6 +113,7 @@ export const LIST_PROMPTS: MethodRow<PaginatedParams, ListPromptsResult> = defin
   gate: offersPrompts,
   cacheable: true,
   pages: 'prompts',
+  entryKey: 'name',
   members: { prompts: 'array' },
 });
 

@@ -10,15 +10,20 @@ const USER_INFO = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@:]{1,256}:[^\s/@]{1,256}
 const KEY =
   /\b(?:sk|pk|rk|ghp|gho|ghs|ghu|glpat|xox[abpr])[-_][A-Za-z0-9_-]{12,512}|\beyJ[A-Za-z0-9_-]{10,2048}\.[A-Za-z0-9_-]{4,4096}\.[A-Za-z0-9_-]{0,2048}/g;
 
+/** A text without these values, whatever they look like. */
+export function hideSecrets(text: string, known: Iterable<string>): string {
+  let hidden = text;
+  for (const secret of known) if (secret.length >= 4) hidden = hidden.replaceAll(secret, PLACE);
+  return hidden;
+}
+
 /**
  * A text for messages and logs without what looks like a secret.
  *
  * @param known values that must not appear, whatever they look like
  */
 export function redactSecrets(text: string, known: Iterable<string> = []): string {
-  let redacted = text;
-  for (const secret of known) if (secret.length >= 4) redacted = redacted.replaceAll(secret, PLACE);
-  return redacted
+  return hideSecrets(text, known)
     .replace(USER_INFO, `$1${PLACE}@`)
     .replace(NAMED, `$1${PLACE}`)
     .replace(SCHEME, `$1${PLACE}`)

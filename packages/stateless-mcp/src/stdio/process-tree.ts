@@ -23,7 +23,7 @@ export interface ProcessExit {
 /** Between asking a group to end and ending it. */
 const KILL_AFTER_MS = 1000;
 /** For the system to clear away what was killed. */
-const CLEARED_WITHIN_MS = 2000;
+const CLEARED_WITHIN_MS = 500;
 const LOOK_EVERY_MS = 20;
 
 const IS_WINDOWS = process.platform === 'win32';
@@ -54,9 +54,10 @@ export class ProcessTree {
   readonly gone: Promise<void>;
   readonly pid: number;
   readonly #child: ChildProcess;
+  readonly #logger: Logger;
   #exit: ProcessExit | undefined;
 
-  private constructor(child: ChildProcess, pid: number, watchdog: Watchdog | undefined) {
+  private constructor(child: ChildProcess, pid: number, watchdog: Watchdog | undefined, logger: Logger) {
     const { stdin, stdout, stderr } = child;
     if (stdin === null || stdout === null) throw new TypeError('A process without pipes');
     this.stdin = stdin;
@@ -64,6 +65,7 @@ export class ProcessTree {
     this.stderr = stderr;
     this.pid = pid;
     this.#child = child;
+    this.#logger = logger;
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
         this.#exit = { code, signal };
@@ -88,7 +90,7 @@ export class ProcessTree {
       // Of a process that runs: it could not be signalled, say.
       child.on('error', (error) => logger.debug(`Process ${pid}: ${error.message}`));
       watchdog?.guard(pid);
-      return new ProcessTree(child, pid, watchdog);
+      return new ProcessTree(child, pid, watchdog, logger);
     } catch (error) {
       watchdog?.dismiss();
       throw error;
@@ -112,7 +114,15 @@ export class ProcessTree {
       this.#signal('SIGTERM');
       if (!(await settlesWithin(this.exited, KILL_AFTER_MS))) this.#signal('SIGKILL');
     }
-    await settlesWithin(this.gone, KILL_AFTER_MS + CLEARED_WITHIN_MS);
+    const isGone = await settlesWithin(this.gone, KILL_AFTER_MS + 2 * CLEARED_WITHIN_MS);
+    if (!isGone) this.#logger.error(`Process ${this.pid} cannot be ended`);
+  }
+
+  /** Stops reading and writing, even if somebody who left the tree still holds the other ends. */
+  letGo(): void {
+    this.stdin.destroy();
+    this.stdout.destroy();
+    this.stderr?.destroy();
   }
 
   async #clearAway(watchdog: Watchdog | undefined): Promise<void> {

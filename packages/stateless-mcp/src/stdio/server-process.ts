@@ -31,14 +31,14 @@ const SHOWN_LINES = 5;
 /** A server that runs as a child process, and the connection to it. */
 export class ServerProcess {
   readonly connection: StreamConnection;
-  /** Settles when it can be asked no more. */
-  readonly over: Promise<void>;
   /** Settles when it is gone with all that it started, and its requests have failed. Never rejects. */
   readonly ended: Promise<ProcessEnd>;
   readonly #tree: ProcessTree;
   readonly #endpoint: string;
   readonly #options: ServerProcessOptions;
   readonly #errorLines: ErrorLines;
+  readonly #over = deferred();
+  #graceMs: number;
   #hasSpoken = false;
   #isStopped = false;
 
@@ -46,8 +46,8 @@ export class ServerProcess {
     this.#tree = tree;
     this.#endpoint = context.endpoint;
     this.#options = options;
+    this.#graceMs = options.shutdownGraceMs;
     this.#errorLines = new ErrorLines(options.stderrListener);
-    const lost = deferred();
     this.connection = new StreamConnection(tree.stdout, tree.stdin, context, {
       // While nothing is asked, a server keeps nobody awake.
       busy: (isBusy) => tree.hold(isBusy),
@@ -55,9 +55,9 @@ export class ServerProcess {
       heard: () => {
         this.#hasSpoken = true;
       },
-      lost: () => lost.resolve(),
+      lost: () => this.#over.resolve(),
     });
-    this.over = Promise.race([lost.promise, tree.exited]);
+    void tree.exited.then(this.#over.resolve);
     this.ended = this.#end(this.#readErrors());
     tree.hold(false);
   }
@@ -70,8 +70,14 @@ export class ServerProcess {
     return this.#tree.exit;
   }
 
+  /** It can be asked no more. */
   get isOver(): boolean {
-    return this.connection.isLost || this.exit !== undefined;
+    return this.connection.isLost || this.exit !== undefined || this.#isStopped;
+  }
+
+  /** Settles when that is so. */
+  get over(): Promise<void> {
+    return this.#over.promise;
   }
 
   /** It was ended from this side. */
@@ -86,19 +92,21 @@ export class ServerProcess {
 
   /** Closes its input, and after `graceMs` ends it with all that it started. Resolves when it is gone. */
   async stop(graceMs: number): Promise<void> {
+    if (!this.isOver) this.#graceMs = graceMs;
     this.#isStopped = true;
-    await this.#tree.stop(graceMs);
+    this.#over.resolve();
     await this.ended;
   }
 
   async #end(errorsRead: Promise<void>): Promise<ProcessEnd> {
     await this.over;
-    // One that closes its streams is about to leave; what the first process of a tree leaves behind is not the server.
-    await this.#tree.stop(this.#options.shutdownGraceMs);
+    // One that closes its streams is about to leave.
+    await this.#tree.stop(this.#graceMs);
     await settlesWithin(Promise.all([this.connection.finished, errorsRead]), LAST_OUTPUT_MS);
     this.#errorLines.end();
     const lostRequests = this.connection.openRequests;
     this.connection.fail((request) => this.#lostError(request));
+    this.#tree.letGo();
     return { how: howItEnded(this.exit), lostRequests };
   }
 

@@ -284,7 +284,7 @@ export class StreamConnection {
       this.#context.logger.error(`${this.#context.endpoint}: the receiver of ${notification.method} failed`, { error });
     };
     try {
-      Promise.resolve(open.exchange.notify(notification)).catch(failed);
+      open.exchange.notify(notification)?.catch(failed);
     } catch (error) {
       failed(error);
     }
@@ -318,7 +318,7 @@ export class StreamConnection {
       return;
     }
     this.#settle(open);
-    open.reject(invalidAnswer(open.request.method, `it nests deeper than ${MAX_JSON_DEPTH} levels`));
+    open.reject(invalidAnswer(open.request.method, `it nests deeper than ${MAX_JSON_DEPTH} levels`, open.row));
   }
 
   /** For what was written, and whose answer will not come. */

@@ -54,7 +54,8 @@ export function windowsLaunch(command: string, args: readonly string[], host: Wi
   }
   // A batch file writes its arguments into a command of its own, which is read a second time.
   const times = /\.(?:cmd|bat)$/i.test(file) ? 2 : 1;
-  const line = [caretEscaped(file), ...args.map((arg) => quotedArgument(arg, times))].join(' ');
+  // Paths have no other colon than that of their drive, which has to be seen.
+  const line = [caretEscaped(file).replace('^:', ':'), ...args.map((arg) => quotedArgument(arg, times))].join(' ');
   return { file: commandProcessor(host), args: ['/d', '/s', '/c', `"${line}"`], isVerbatim: true };
 }
 
@@ -114,8 +115,12 @@ function quotedArgument(arg: string, times: number): string {
   return escaped;
 }
 
+/**
+ * A caret takes the meaning from any character, and those that have none do not mind it. Colons too: what stands between a
+ * percent sign and a colon may be the name of a variable.
+ */
 function caretEscaped(text: string): string {
-  return text.replaceAll(/[()\][%!^"`<>&|;, *?]/g, '^$&');
+  return text.replaceAll(/[^\w.\\/\u0080-\uffff-]/g, '^$&');
 }
 
 /** Names of variables are the same in any case. */
@@ -130,7 +135,11 @@ export function windowsHost(env: WindowsHost['env'], cwd: string | undefined): W
     env,
     cwd: cwd ?? process.cwd(),
     isFile(path) {
-      return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+      try {
+        return statSync(path).isFile();
+      } catch {
+        return false;
+      }
     },
   };
 }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LocalError, LIST_PROMPTS, LIST_RESOURCES, LIST_TOOLS } from '../../src/protocol/index.ts';
 import { McpClient } from '../../src/client/index.ts';
+import { recordingLogger } from '../recording-logger.ts';
 import { rejection, type Script, scriptedPeer, type ScriptedPeer } from './scripted-peer.ts';
+import { fakeClock } from '../../src/testing/index.ts';
 
 const lists = [
   ['listTools', 'tools/list', 'tools', 'name'],
@@ -31,7 +33,7 @@ function listOf(...pages: ReadonlyArray<readonly [string | undefined, Page]>): {
   readonly peer: ScriptedPeer;
 } {
   const peer = scriptedPeer(pagesScript(new Map(pages)));
-  return { client: new McpClient(peer), peer };
+  return { client: new McpClient(peer, { clock: fakeClock() }), peer };
 }
 
 function cursorsOf(peer: ScriptedPeer): readonly unknown[] {
@@ -223,9 +225,6 @@ describe('pages that are no pages', () => {
   it.each([
     ['no list', {}],
     ['a list that is none', { tools: { name: 'a' } }],
-    ['an entry without a name', { tools: [{ title: 'a' }] }],
-    ['an entry that is no object', { tools: ['a'] }],
-    ['a name that is no text', { tools: [{ name: 1 }] }],
     ['a cursor that is no text', { tools: [], nextCursor: 5 }],
     ['T-112: a question', { resultType: 'input_required', inputRequests: {} }],
     ['JR-10: a result of an unknown kind', { resultType: 'task', tools: [] }],
@@ -233,6 +232,20 @@ describe('pages that are no pages', () => {
     const error = await rejection(new McpClient(scriptedPeer(() => result)).listTools());
     expect(error).toBeInstanceOf(LocalError);
     expect(error).toMatchObject({ code: 'invalid_answer' });
+  });
+
+  it('an entry without a name is left out with a warning, so that it does not hide the others', async () => {
+    const logger = recordingLogger();
+    const peer = scriptedPeer(({ params: { cursor } }) =>
+      cursor === undefined
+        ? { tools: [{ title: 'a' }, { name: 'b' }, 'c', null], nextCursor: 'x' }
+        : { tools: [{ name: 1 }, { name: 'd' }] },
+    );
+    const { tools } = await new McpClient(peer, { logger }).listTools();
+    expect(tools).toEqual([{ name: 'b' }, { name: 'd' }]);
+    expect(logger.entries).toMatchObject([
+      { level: 'warn', message: expect.stringContaining('tools/list: 4 entries') },
+    ]);
   });
 
   it('one failing page fails the list, with its own error', async () => {

@@ -24,6 +24,8 @@ export interface ServerBehaviour {
   readonly ignoreTerm?: boolean;
   /** Start a process that outlives the server if nobody ends it. */
   readonly grandchild?: boolean;
+  /** Start a process that leaves the process group and holds the server's streams. */
+  readonly escapee?: boolean;
   /** End at once, before anything is answered. */
   readonly exitCode?: number;
   readonly stderr?: readonly string[];

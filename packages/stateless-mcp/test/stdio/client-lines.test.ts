@@ -125,12 +125,14 @@ describe('STDIO-13, STDIO-14: sockets', () => {
   it('closing a peer ends its connection', async () => {
     const server = answering();
     await listen(server, 0);
-    const ended = new Promise<void>((resolve) => server.once('connection', (socket) => socket.once('end', resolve)));
+    const ended = new Promise<string>((resolve) => {
+      server.once('connection', (socket) => socket.once('end', () => resolve('ended')));
+    });
     const address = server.address();
     const peer = streamPeer(createConnection(typeof address === 'string' ? 0 : (address?.port ?? 0), '127.0.0.1'));
     await textOf(peer, 'a');
     await peer.close();
-    await ended;
+    expect(await ended).toBe('ended');
   });
 
   it('says that nothing was reached, and where it failed', async () => {

@@ -86,7 +86,8 @@ describe.each(behaviours)('a wrapper, a server %s, and a grandchild', (name, beh
   });
 
   it('are gone after their client was killed', async () => {
-    await endParent(behaviour, 'wait', name, (parent) => parent.kill('SIGKILL'));
+    const parent = await endParent(behaviour, 'wait', name, (child) => child.kill('SIGKILL'));
+    expect(parent.signalCode).toBe('SIGKILL');
   });
 });
 
@@ -142,6 +143,17 @@ describe('a tree of processes', () => {
     const seen = alive(tree);
     process.kill(tree.server, 'SIGKILL');
     await expectGone(tree, seen, 'SIGKILL to the server');
+  });
+
+  it('is over with its server, even if a process that left the tree holds its streams', async () => {
+    const { command, pidFile } = setup({ grandchild: false, escapee: true });
+    const { peer } = openPeer(command);
+    await textOf(peer, 'pids');
+    const tree = await treeIn(pidFile);
+    const { answer } = callTool(peer, 'exit', { code: 5 });
+    expect(await failureOf(answer)).toMatchObject({ code: 'closed', exitCode: 5 });
+    report(`escaped: ${alive(tree).join(', ')} still alive`);
+    expect(alive(tree)).toEqual([tree.grandchild]);
   });
 
   it('keeps its client alive while something is asked', async () => {

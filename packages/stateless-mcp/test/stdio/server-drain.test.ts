@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { McpError, type McpHandler } from '../../src/protocol/index.ts';
@@ -231,10 +232,19 @@ describe('a client that is gone', () => {
     expect(log.filter(({ level }) => level !== 'debug')).toEqual([]);
   });
 
+  it.each(['readable', 'writable'] as const)('breaks its %s, and nobody else listens', async (side) => {
+    const streams = { readable: new PassThrough(), writable: new PassThrough() };
+    const server = serveStream(done, streams);
+    streams[side].destroy(new Error('broken'));
+    await within(server.closed, 1000);
+    expect(streams.readable.destroyed && streams.writable.destroyed).toBe(true);
+  });
+
   it('was gone before it was served', async () => {
     const readable = new PassThrough();
     const writable = new PassThrough();
     readable.destroy();
+    await once(readable, 'close');
     await within(serveStream(done, { readable, writable }).closed, 1000);
     expect(writable.destroyed).toBe(true);
   });

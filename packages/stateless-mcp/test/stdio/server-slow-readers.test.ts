@@ -1,4 +1,4 @@
-import { PassThrough, Writable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { McpHandler } from '../../src/protocol/index.ts';
 import { serveStream } from '../../src/stdio/serve-stream.ts';
@@ -100,13 +100,13 @@ describe('a client that does not read', () => {
       {},
       { reads: false },
     );
-    const total = 2000;
+    const total = 400;
     for (let id = 1; id <= total; id++) {
       client.send(request('x', { text: 'x'.repeat(KIB) }, { id }));
       if (id % 20 === 0) await new Promise(setImmediate);
     }
     await sleep(50);
-    expect(served).toBeLessThan(200);
+    expect(served).toBeLessThan(100);
     client.read();
     await client.answer(total, 20_000);
     expect(served).toBe(total);
@@ -203,16 +203,8 @@ describe('a client that does not read', () => {
   });
 
   it.each([16, 4 * MIB])('waits for room in a stream that keeps %d bytes itself', async (writableHighWaterMark) => {
-    const gate = deferred();
     const written: string[] = [];
-    const take = async (chunk: Buffer): Promise<void> => {
-      await gate.promise;
-      written.push(chunk.toString());
-    };
-    const writable = new Writable({
-      highWaterMark: writableHighWaterMark,
-      write: callbackify(take) as (chunk: Buffer, encoding: string, callback: () => void) => void,
-    });
+    const writable = new PassThrough({ writableHighWaterMark });
     const readable = new PassThrough();
     const count = 100;
     let waits = 0;
@@ -221,7 +213,7 @@ describe('a client that does not read', () => {
         const full = exchange.notify(log([index, 'x'.repeat(100 * KIB)]));
         if (full !== undefined) {
           waits += 1;
-          gate.resolve();
+          if (waits === 1) writable.on('data', (chunk: Buffer) => written.push(chunk.toString()));
           await full;
         }
       }

@@ -17,6 +17,12 @@ if (options.grandchild) {
   child.unref();
   pids.grandchild = child.pid;
 }
+if (options.escapee) {
+  // Out of the group, with the streams of the server.
+  const child = spawn('/bin/sh', ['-c', 'sleep 30'], { stdio: 'inherit', detached: true });
+  child.unref();
+  pids.grandchild = child.pid;
+}
 if (options.pidFile !== undefined) {
   // Whole or not at all.
   writeFileSync(`${options.pidFile}.part`, JSON.stringify(pids));
