@@ -1,201 +1,234 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { EventEmitter, once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
-import { ProtocolErrorCode } from '@modelcontextprotocol/client';
-import { connectOfficialClient } from './connect-official-client.mjs';
-import { startFilesExample } from './start-files-example.mjs';
+import {
+  LOG_LEVEL_META_KEY,
+  MissingRequiredClientCapabilityError,
+  ProtocolErrorCode,
+  SdkErrorCode,
+} from '@modelcontextprotocol/client';
+import { serveHttp } from 'stateless-mcp';
+import { connectOverHttp, connectOverStdio } from './peers/official-client.mjs';
+import { ourCommand } from './peers/our-command.mjs';
+import { createOurServer } from './peers/our-server.mjs';
+import { PIXEL_PNG } from './peers/pixel.mjs';
 
-/** More than two pages of the example, and more than it searches without reporting progress. */
-const NOTES = 1200;
+/** Each opens a server of ours and connects the official client to it. `work` emits what the server reports. */
+const TRANSPORTS = [
+  {
+    name: 'HTTP',
+    async open(options) {
+      const work = new EventEmitter();
+      const http = await serveHttp(
+        createOurServer((text) => work.emit(text)),
+        { port: 0 },
+      );
+      const connection = await connectOverHttp(http.url, options);
+      const close = async () => {
+        await connection.client.close();
+        await http.close();
+      };
+      return { ...connection, work, close };
+    },
+  },
+  {
+    name: 'stdio',
+    async open(options) {
+      const { stderr, ...connection } = await connectOverStdio(ourCommand, options);
+      return { ...connection, work: stderr, close: async () => connection.client.close() };
+    },
+  },
+];
 
-describe('the official client and the files example', { timeout: 60_000 }, () => {
-  let dir;
-  let example;
+for (const transport of TRANSPORTS) {
+  describe(`the official client and our server over ${transport.name}`, { timeout: 60_000 }, () => {
+    let connection;
+    /** @type {import('@modelcontextprotocol/client').Client} */
+    let client;
+    let work;
+
+    before(async () => {
+      connection = await transport.open();
+      ({ client, work } = connection);
+      await client.listTools();
+    });
+
+    after(async () => {
+      await connection?.close();
+      assert.deepEqual(connection?.errors, []);
+    });
+
+    it('gets every kind of content as it is', async () => {
+      const { content } = await client.callTool({ name: 'picture' });
+      assert.deepEqual(content, [
+        { type: 'image', data: PIXEL_PNG, mimeType: 'image/png' },
+        { type: 'resource', resource: { uri: 'memo://inside', mimeType: 'text/plain', text: 'inside' } },
+        { type: 'resource_link', uri: 'memo://pixel', name: 'pixel' },
+      ]);
+    });
+
+    it('reads bytes and what a template makes', async () => {
+      const pixel = await client.readResource({ uri: 'memo://pixel' });
+      assert.deepEqual(pixel.contents, [{ uri: 'memo://pixel', mimeType: 'image/png', blob: PIXEL_PNG }]);
+      const uri = 'weather://Rome/today';
+      const weather = await client.readResource({ uri });
+      assert.deepEqual(weather.contents, [{ uri, text: 'Sunny in Rome on today' }]);
+    });
+
+    it('gets the error of a method that does not exist', async () => {
+      const other = await transport.open();
+      const anyResult = { '~standard': { version: 1, vendor: 'interop', validate: (value) => ({ value }) } };
+      const error = await other.client.request({ method: 'com.example/none' }, anyResult).catch((reason) => reason);
+      // Over HTTP the official client does not look for the error in the answer, whose status has to be 404.
+      const code =
+        error.code === SdkErrorCode.ClientHttpNotImplemented ? JSON.parse(error.data.text).error.code : error.code;
+      assert.equal(code, ProtocolErrorCode.MethodNotFound);
+      await other.close();
+    });
+
+    it('cancels: the work stops on the server', async () => {
+      const controller = new AbortController();
+      const started = once(work, 'wait started');
+      const stopped = once(work, 'wait stopped');
+      const call = assert.rejects(client.callTool({ name: 'wait' }, { signal: controller.signal }), /enough/);
+      await started;
+      controller.abort(new Error('enough'));
+      await call;
+      await stopped;
+    });
+
+    it('gives up after its timeout: the work stops on the server', async () => {
+      const stopped = once(work, 'wait stopped');
+      await assert.rejects(client.callTool({ name: 'wait' }, { timeout: 200 }), { code: SdkErrorCode.RequestTimeout });
+      await stopped;
+    });
+
+    it('gets the log messages of the level that it asks for, and none unasked', async () => {
+      const messages = [];
+      const keep = (message) => messages.push(message);
+      connection.notifications.on('notifications/message', keep);
+      await client.callTool({ name: 'log' });
+      assert.deepEqual(messages, []);
+      await client.callTool({ name: 'log', _meta: { [LOG_LEVEL_META_KEY]: 'info' } });
+      connection.notifications.off('notifications/message', keep);
+      assert.deepEqual(messages, [
+        { level: 'info', data: { size: 'medium' } },
+        { level: 'error', data: 'large', logger: 'sizes' },
+      ]);
+    });
+
+    it('is told which capability it lacks', async () => {
+      const error = await client.callTool({ name: 'ask' }).catch((reason) => reason);
+      assert.ok(error instanceof MissingRequiredClientCapabilityError, String(error));
+      assert.deepEqual(error.requiredCapabilities, { sampling: {} });
+      const able = await transport.open({ capabilities: { sampling: {} } });
+      assert.deepEqual((await able.client.callTool({ name: 'ask' })).content, [{ type: 'text', text: 'Asked.' }]);
+      await able.close();
+    });
+
+    it('learns that a tool failed, and nothing of why', async () => {
+      const result = await client.callTool({ name: 'fail' });
+      assert.equal(result.isError, true);
+      assert.doesNotMatch(JSON.stringify(result), /swordfish/);
+    });
+
+    it('sends 200 requests at once and gets each its own answer', async () => {
+      const regions = Array.from({ length: 200 }, (_, index) => `region-${index}`);
+      const results = await Promise.all(
+        regions.map(async (region) => client.callTool({ name: 'route', arguments: { region } })),
+      );
+      assert.deepEqual(
+        results.map(({ structuredContent }) => structuredContent),
+        regions.map((region) => ({ region })),
+      );
+    });
+
+    it('listens: what was asked for changes, and nothing else is heard of', async () => {
+      const uri = 'memo://pixel';
+      const filter = { toolsListChanged: true, resourceSubscriptions: [uri] };
+      const subscription = await client.listen({ ...filter, promptsListChanged: true });
+      assert.deepEqual(subscription.honoredFilter, filter);
+
+      const grown = once(connection.notifications, 'notifications/tools/list_changed');
+      await client.callTool({ name: 'grow' });
+      await grown;
+      assert.ok((await client.listTools()).tools.some(({ name }) => name === 'late'));
+
+      const updated = once(connection.notifications, 'notifications/resources/updated');
+      await client.callTool({ name: 'touch', arguments: { uri: 'weather://Rome/today' } });
+      await client.callTool({ name: 'touch', arguments: { uri } });
+      assert.equal((await updated)[0].uri, uri);
+
+      await subscription.close();
+      assert.equal(await subscription.closed, 'local');
+    });
+  });
+}
+
+describe('the official client and our server: what only HTTP has', { timeout: 60_000 }, () => {
+  const limit = 32 * 1024 * 1024;
+  const TEN_MEGABYTES = 10 * 1024 * 1024;
+  let http;
   let connection;
-  /** @type {import('@modelcontextprotocol/client').Client} */
-  let client;
 
   before(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'interop-'));
-    await mkdir(join(dir, 'notes'));
-    await writeFile(join(dir, 'start.md'), '# Start\n\nA needle is on this line.\n');
-    const notes = Array.from({ length: NOTES }, (_, index) => `note-${String(index).padStart(4, '0')}.txt`);
-    await Promise.all(notes.map(async (name) => writeFile(join(dir, 'notes', name), `This is ${name}.\n`)));
-    example = await startFilesExample(dir);
-    connection = await connectOfficialClient(example.url);
-    client = connection.client;
+    http = await serveHttp(
+      createOurServer(() => {}),
+      { port: 0, maxBodyBytes: limit, maxResponseBytes: limit },
+    );
+    connection = await connectOverHttp(http.url);
   });
 
   after(async () => {
-    await client?.close();
-    await example?.stop();
-    await rm(dir, { recursive: true, force: true });
+    await connection?.client.close();
+    await http?.close();
   });
 
-  it('discovers revision, identity and capabilities', () => {
-    assert.equal(client.getNegotiatedProtocolVersion(), '2026-07-28');
-    assert.equal(client.getProtocolEra(), 'modern');
-    assert.equal(client.getServerVersion()?.name, 'files');
-    assert.match(client.getInstructions() ?? '', /folder/);
-    const { resources, tools, prompts, completions } = client.getServerCapabilities() ?? {};
-    assert.deepEqual(resources, { listChanged: true, subscribe: true });
-    assert.ok(tools && prompts && completions);
-  });
-
-  it('chooses this revision when it may choose', async () => {
-    const { client: other } = await connectOfficialClient(example.url, { versionNegotiation: { mode: 'auto' } });
-    assert.equal(other.getNegotiatedProtocolVersion(), '2026-07-28');
-    await other.close();
-  });
-
-  it('is told what is served here when it knows only older revisions', async () => {
-    const options = { versionNegotiation: { mode: 'legacy' } };
-    await assert.rejects(connectOfficialClient(example.url, options), /2026-07-28/);
-  });
-
-  it('lists all pages of the resources', async () => {
-    const sentBefore = connection.requests.length;
-    const { resources } = await client.listResources();
-    const sent = connection.requests.slice(sentBefore).map((headers) => headers.get('mcp-method'));
-    assert.deepEqual(sent, ['resources/list', 'resources/list', 'resources/list']);
-    const uris = resources.map(({ uri }) => uri);
-    assert.equal(uris.length, NOTES + 1);
-    assert.equal(new Set(uris).size, uris.length);
-    assert.ok(uris.includes('files:///start.md'));
-  });
-
-  it('lists templates, tools and prompts', async () => {
-    const { resourceTemplates } = await client.listResourceTemplates();
-    assert.deepEqual(
-      resourceTemplates.map(({ uriTemplate }) => uriTemplate),
-      ['files:///{+path}'],
-    );
-    const { tools } = await client.listTools();
-    assert.deepEqual(
-      tools.map(({ name }) => name),
-      ['list_files', 'read_file', 'search_files'],
-    );
-    const { prompts } = await client.listPrompts();
-    assert.deepEqual(prompts[0]?.arguments, [
-      { name: 'path', description: 'Path of the file in the folder', required: true },
-    ]);
-  });
-
-  it('calls a tool', async () => {
-    const result = await client.callTool({ name: 'read_file', arguments: { path: 'notes/note-0007.txt' } });
-    assert.deepEqual(result.content, [{ type: 'text', text: 'This is note-0007.txt.\n' }]);
-    assert.notEqual(result.isError, true);
-  });
-
-  it('checks structured output against the schema that was listed', async () => {
+  it('sends arguments as headers too, also those that a header cannot carry as they are', async () => {
+    const { client, headers } = connection;
     await client.listTools();
-    const { structuredContent } = await client.callTool({
-      name: 'search_files',
-      arguments: { query: 'NEEDLE' },
-    });
-    assert.deepEqual(structuredContent, {
-      matches: [{ path: 'start.md', line: 3, text: 'A needle is on this line.' }],
-      filesSearched: NOTES + 1,
-      truncated: false,
-    });
-  });
-
-  it('hears of progress', async () => {
-    const reports = [];
-    await client.callTool(
-      { name: 'search_files', arguments: { query: 'needle' } },
-      { onprogress: (report) => reports.push(report) },
-    );
-    const progress = reports.map((report) => report.progress);
-    assert.ok(progress.length > 1, `heard ${progress.length} times`);
-    assert.deepEqual(
-      progress,
-      [...new Set(progress)].sort((a, b) => a - b),
-    );
-    assert.ok(reports.every(({ total, message }) => total === NOTES + 1 && message !== undefined));
-  });
-
-  it('gets failures of a tool as results', async () => {
-    const missing = await client.callTool({ name: 'read_file', arguments: { path: 'nothing.md' } });
-    assert.equal(missing.isError, true);
-    assert.match(missing.content[0]?.text, /nothing\.md/);
-    const invalid = await client.callTool({ name: 'read_file', arguments: { path: 7 } });
-    assert.equal(invalid.isError, true);
-    assert.match(invalid.content[0]?.text, /path/);
-  });
-
-  it('gets an error for what does not exist', async () => {
-    const invalidParams = { code: ProtocolErrorCode.InvalidParams };
-    await assert.rejects(client.callTool({ name: 'no_such_tool', arguments: {} }), invalidParams);
-    await assert.rejects(client.getPrompt({ name: 'no_such_prompt' }), invalidParams);
-    const uri = 'files:///nothing.md';
-    await assert.rejects(client.readResource({ uri }), { ...invalidParams, data: { uri } });
-    await assert.rejects(client.listResources({ cursor: 'not one of ours' }), invalidParams);
-  });
-
-  it('reads a resource', async () => {
-    const { contents } = await client.readResource({ uri: 'files:///start.md' });
-    assert.deepEqual(contents, [
-      { uri: 'files:///start.md', mimeType: 'text/markdown', text: '# Start\n\nA needle is on this line.\n' },
-    ]);
-  });
-
-  it('gets a prompt', async () => {
-    const { messages } = await client.getPrompt({ name: 'summarize_file', arguments: { path: 'start.md' } });
-    assert.deepEqual(
-      messages.map(({ content }) => content.type),
-      ['resource', 'text'],
-    );
-  });
-
-  it('completes arguments and template variables', async () => {
-    const argument = { name: 'path', value: 'notes/note-000' };
-    const names = Array.from({ length: 10 }, (_, digit) => `notes/note-000${digit}.txt`);
-    for (const ref of [
-      { type: 'ref/prompt', name: 'summarize_file' },
-      { type: 'ref/resource', uri: 'files:///{+path}' },
-    ]) {
-      const { completion } = await client.complete({ ref, argument });
-      assert.deepEqual(completion, { values: names, total: names.length, hasMore: false });
+    for (const region of ['eu-west', ' Zürich ', '=?base64?eA==?=']) {
+      const { structuredContent } = await client.callTool({ name: 'route', arguments: { region, copies: 2 } });
+      assert.deepEqual(structuredContent, { region: region + region });
+      assert.ok(headers.at(-1).has('mcp-param-region'));
     }
   });
 
-  it('listens: a file comes, changes and goes', async () => {
-    const { notifications } = connection;
-    const uri = 'files:///fresh.md';
-    const updated = async () => once(notifications, 'notifications/resources/updated');
-    const listChanged = async () => once(notifications, 'notifications/resources/list_changed');
-    const filter = { resourcesListChanged: true, resourceSubscriptions: [uri] };
-    const subscription = await client.listen(filter);
-    assert.deepEqual(subscription.honoredFilter, filter);
+  it('carries 10 MB in both directions', async () => {
+    const args = { text: 'x'.repeat(TEN_MEGABYTES), answer: TEN_MEGABYTES };
+    const { content } = await connection.client.callTool({ name: 'mirror', arguments: args });
+    assert.equal(content[0].text, String(TEN_MEGABYTES));
+    assert.equal(content[1].text.length, TEN_MEGABYTES);
+  });
+});
 
-    const came = Promise.all([updated(), listChanged()]);
-    await writeFile(join(dir, 'fresh.md'), 'one');
-    const [[params]] = await came;
-    assert.equal(params.uri, uri);
-    assert.ok((await client.listResources()).resources.some((resource) => resource.uri === uri));
+describe('the official client and our server: what only stdio has', { timeout: 120_000 }, () => {
+  const MEGABYTE = 1024 * 1024;
 
-    const changed = updated();
-    await writeFile(join(dir, 'fresh.md'), 'two');
-    await changed;
-    assert.equal((await client.readResource({ uri })).contents[0]?.text, 'two');
-
-    const went = Promise.all([updated(), listChanged()]);
-    await rm(join(dir, 'fresh.md'));
-    await went;
-    await assert.rejects(client.readResource({ uri }), { code: ProtocolErrorCode.InvalidParams });
-
-    await subscription.close();
-    assert.equal(await subscription.closed, 'local');
+  it('sends a line of 50 MB, and gets one of 4 MB', async () => {
+    // The official client puts the pieces of a line together anew for each one, which takes minutes for 50 MB.
+    const { client } = await connectOverStdio({ ...ourCommand, maxBufferSize: 64 * MEGABYTE });
+    const args = { text: 'x'.repeat(50 * MEGABYTE), answer: 4 * MEGABYTE };
+    const { content } = await client.callTool({ name: 'mirror', arguments: args });
+    assert.equal(content[0].text, String(50 * MEGABYTE));
+    assert.equal(content[1].text.length, 4 * MEGABYTE);
+    await client.close();
   });
 
-  it('is told in good order that the server stops', async () => {
-    const subscription = await client.listen({ resourcesListChanged: true });
-    const exitCode = await example.stop();
-    assert.equal(await subscription.closed, 'graceful');
-    assert.equal(exitCode, 0);
+  it('is not disturbed by what modules and tools print', async () => {
+    const { client, stderr, errors } = await connectOverStdio(ourCommand);
+    const printed = once(stderr, 'wait started');
+    await assert.rejects(client.callTool({ name: 'wait' }, { timeout: 500 }), { code: SdkErrorCode.RequestTimeout });
+    await printed;
+    assert.equal((await client.callTool({ name: 'log' })).content[0].text, 'Logged.');
+    assert.deepEqual(errors, []);
+    await client.close();
+  });
+
+  it('ends the server by closing', async () => {
+    const { client, pid } = await connectOverStdio(ourCommand);
+    process.kill(pid, 0);
+    await client.close();
+    assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
   });
 });

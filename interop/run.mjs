@@ -1,32 +1,4 @@
-// Runs the tests of this folder, in which peers that others have written talk to servers of this library.
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { run } from 'node:test';
-import { spec } from 'node:test/reporters';
+// Runs the tests of this folder, in which this library talks to peers that others have written.
+import { runNodeTests } from '../scripts/run-node-tests.mjs';
 
-const FILE_TIMEOUT_MS = 120_000;
-
-const folder = import.meta.dirname;
-const files = readdirSync(folder)
-  .filter((name) => name.endsWith('.test.mjs'))
-  .map((name) => join(folder, name));
-
-let passed = 0;
-let failed = 0;
-const tests = run({ files, timeout: FILE_TIMEOUT_MS })
-  .on('test:pass', ({ details, skip, todo }) => {
-    if (details.type === 'suite') return;
-    // Nothing may be left out here: what does not run has not passed.
-    if (skip === undefined && todo === undefined) passed += 1;
-    else failed += 1;
-  })
-  .on('test:fail', ({ details }) => {
-    if (details.type !== 'suite') failed += 1;
-  })
-  .on('end', () => {
-    if (passed === 0) failed = Math.max(1, failed);
-  });
-
-for await (const text of tests.compose(spec)) process.stdout.write(text);
-process.stdout.write(`${passed} passed, ${failed} failed\n`);
-if (failed > 0) process.exitCode = 1;
+await runNodeTests(import.meta.dirname);

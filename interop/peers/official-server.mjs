@@ -81,7 +81,10 @@ function registerTools(server, { report }) {
   );
   server.registerTool(
     'mirror',
-    { description: 'Measures a text and answers with one', inputSchema: z.object({ text: z.string(), answer: z.int() }) },
+    {
+      description: 'Measures a text and answers with one',
+      inputSchema: z.object({ text: z.string(), answer: z.int() }),
+    },
     ({ text, answer }) => ({
       content: [
         { type: 'text', text: String(text.length) },
@@ -92,15 +95,19 @@ function registerTools(server, { report }) {
 }
 
 function registerWork(server, { report }) {
-  server.registerTool('wait', { description: 'Works until nobody wants it any more' }, async ({ mcpReq: { signal } }) => {
-    report('wait started');
-    await new Promise((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', resolve, { once: true });
-    });
-    report('wait stopped');
-    return { content: [{ type: 'text', text: 'Nobody reads this.' }] };
-  });
+  server.registerTool(
+    'wait',
+    { description: 'Works until nobody wants it any more' },
+    async ({ mcpReq: { signal } }) => {
+      report('wait started');
+      await new Promise((resolve) => {
+        if (signal.aborted) resolve();
+        else signal.addEventListener('abort', resolve, { once: true });
+      });
+      report('wait stopped');
+      return { content: [{ type: 'text', text: 'Nobody reads this.' }] };
+    },
+  );
   server.registerTool(
     'count',
     {

@@ -1,17 +1,17 @@
-import { describe, onTestFinished } from 'vitest';
-import { fetchHandler, type HttpOptions } from '../src/http/index.ts';
-import { serveHttp } from '../src/node/index.ts';
+import { describe, expect, onTestFinished } from 'vitest';
 import {
   type AuthInfo,
   CLIENT_CAPABILITIES_META_KEY,
-  encodeHeaderValue,
   type McpEndpoint,
   type McpHandler,
-  METHODS,
   PROTOCOL_VERSION,
   PROTOCOL_VERSION_META_KEY,
 } from '../src/protocol/index.ts';
-import { isEventStream, readMessages, type WireMessage } from './message-stream.ts';
+import { fetchWire, nodeWire } from './matrix/http-wires.ts';
+import { loopbackWire } from './matrix/loopback-wire.ts';
+import { stdioWire } from './matrix/stdio-wire.ts';
+import type { HttpDetails, HttpRequestOptions, OpenAnswer, ServeWire, Wire, WireOptions } from './matrix/wire.ts';
+import type { WireMessage } from './message-stream.ts';
 
 export type { WireMessage } from './message-stream.ts';
 
@@ -25,31 +25,18 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
   /** Default: counts up. */
   readonly id?: string | number;
-  /** HTTP only: default takes both forms of answers. */
-  readonly accept?: string;
-  /** HTTP only: added to the headers that mirror the message. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** For tests over HTTP alone. */
+  readonly http?: HttpRequestOptions;
 }
 
 /** One request and everything that came back for it. */
 export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
   /** The response, with `result` or `error`. */
   readonly message: WireMessage;
   /** What came before the response. */
   readonly notifications: readonly WireMessage[];
-  /** The answer was a stream of events. */
-  readonly isStream: boolean;
-}
-
-/** One request whose answer is read piece by piece. */
-export interface OpenAnswer extends AsyncDisposable {
-  readonly status: number;
-  /** The next message, the response included; `undefined` after the last one. */
-  next(): Promise<WireMessage | undefined>;
-  /** Leaves without reading the rest. */
-  close(): Promise<void>;
+  /** Absent where there is no HTTP: see {@link expectHttp}. */
+  readonly http: HttpDetails | undefined;
 }
 
 export interface MatrixClient {
@@ -59,93 +46,89 @@ export interface MatrixClient {
   /** Like `request`, for requests that must fail. */
   error(method: string, params?: Params, options?: RequestOptions): Promise<NonNullable<WireMessage['error']>>;
   open(method: string, params?: Params, options?: RequestOptions): Promise<OpenAnswer>;
-  /** Stops the serving end in good order. */
+  /** Stops the serving end in good order. For tests over wires. */
   drain(): Promise<void>;
 }
 
 /** Serves an endpoint for the time of one test. */
-export type Connect = (endpoint: McpEndpoint | McpHandler, options?: HttpOptions) => Promise<MatrixClient>;
+export type Connect = (endpoint: McpEndpoint | McpHandler, options?: WireOptions) => Promise<MatrixClient>;
 
-interface Transport {
-  fetch(init: RequestInit): Promise<Response>;
-  drain(): Promise<void>;
-  close(): Promise<void>;
+/** How requests come to the endpoint. */
+export type Carrier = 'http' | 'stdio' | 'loopback';
+
+const bindings: readonly { readonly name: string; readonly carrier: Carrier; readonly serve: ServeWire }[] = [
+  { name: 'Fetch handler', carrier: 'http', serve: fetchWire },
+  { name: 'Node server', carrier: 'http', serve: nodeWire },
+  { name: 'stdio', carrier: 'stdio', serve: stdioWire },
+  { name: 'loopback', carrier: 'loopback', serve: loopbackWire },
+];
+
+export interface MatrixOptions {
+  /**
+   * - `everything` (default): the behaviour is the same whatever carries the messages
+   * - `wires`: it is about what a server writes, or about the end of its serving. A loopback has neither: it hands out what
+   *   a client makes of an answer, and has nothing that could be drained
+   * - `http`: it is about HTTP, or about a connection for each request, whose ids then need not differ
+   */
+  readonly over?: 'everything' | 'wires' | 'http';
 }
 
-type Binding = (endpoint: McpEndpoint | McpHandler, options: HttpOptions) => Promise<Transport>;
-
-const bindings: Readonly<Record<string, Binding>> = {
-  'Fetch handler': async (endpoint, options) => {
-    const { fetch, drain } = fetchHandler(endpoint, options);
-    return {
-      fetch: async (init) => untilAborted(fetch(new Request('http://server.example/mcp', init)), init.signal),
-      drain,
-      close: async () => drain({ graceMs: 0 }),
-    };
-  },
-  'Node server': async (endpoint, options) => {
-    const { url, drain, close } = await serveHttp(endpoint, { ...options, port: 0 });
-    return { fetch: async (init) => fetch(url, init), drain, close };
-  },
-};
-
-/** Runs behaviour tests once over every binding. */
-export function describeMatrix(name: string, tests: (connect: Connect) => void): void {
-  describe.each(Object.entries(bindings))(`${name} (%s)`, (_, binding) => {
+/** Runs behaviour tests once over every binding that they are about. */
+export function describeMatrix(
+  name: string,
+  tests: (connect: Connect, carrier: Carrier) => void,
+  { over = 'everything' }: MatrixOptions = {},
+): void {
+  const chosen = bindings.filter(
+    ({ carrier }) => over === 'everything' || carrier === 'http' || (over === 'wires' && carrier === 'stdio'),
+  );
+  describe.each(chosen.map((binding) => [binding.name, binding] as const))(`${name} (%s)`, (_, { carrier, serve }) => {
     tests(async (endpoint, options = {}) => {
-      const transport = await binding(endpoint, { authenticate: readAuth, ...options });
-      onTestFinished(transport.close);
-      return clientOf(transport);
-    });
+      const wire = await serve(endpoint, options);
+      onTestFinished(async () => wire.close());
+      return clientOf(wire, carrier);
+    }, carrier);
   });
 }
 
-const AUTH_HEADER = 'x-test-auth';
-
-function readAuth({ headers }: { readonly headers: { get(name: string): string | null } }): AuthInfo | undefined {
-  const text = headers.get(AUTH_HEADER);
-  return text === null ? undefined : (JSON.parse(text) as AuthInfo);
+/** Checks what HTTP says about an answer beside its message, where there is HTTP. */
+export function expectHttp(
+  { http }: { readonly http: HttpDetails | undefined },
+  expected: {
+    readonly status?: number;
+    readonly isStream?: boolean;
+    /** By name; a text, or a matcher for one. */
+    readonly headers?: Readonly<Record<string, unknown>>;
+  },
+): void {
+  if (http === undefined) return;
+  const headers = Object.keys(expected.headers ?? {}).map((name) => [name, http.headers.get(name)]);
+  expect({ ...http, headers: Object.fromEntries(headers) }).toMatchObject(expected);
 }
 
-const targets = new Map(METHODS.map(({ name, target }) => [name, target]));
-
-function clientOf({ fetch, drain }: Transport): MatrixClient {
+function clientOf({ open, drain }: Wire, carrier: Carrier): MatrixClient {
   let lastId = 0;
 
-  async function post(method: string, params: Params, options: RequestOptions): Promise<Response> {
-    const { auth, meta, signal, id = ++lastId, accept = 'application/json, text/event-stream', headers } = options;
-    const target = params[targets.get(method) ?? ''];
+  async function send(method: string, params: Params = {}, options: RequestOptions = {}): Promise<OpenAnswer> {
+    const { auth, meta, signal, id = ++lastId, http } = options;
+    if (http !== undefined && carrier !== 'http') throw new Error('Tests with options for HTTP run over HTTP alone');
     const required = { [PROTOCOL_VERSION_META_KEY]: PROTOCOL_VERSION, [CLIENT_CAPABILITIES_META_KEY]: {} };
-    const body = { jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...required, ...meta } } };
-    return fetch({
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept,
-        'mcp-protocol-version': PROTOCOL_VERSION,
-        'mcp-method': method,
-        ...(typeof target === 'string' && { 'mcp-name': encodeHeaderValue(target) }),
-        ...(auth !== undefined && { [AUTH_HEADER]: JSON.stringify(auth) }),
-        ...headers,
-      },
-      body: JSON.stringify(body),
-      ...(signal && { signal }),
-    });
+    const request = { jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...required, ...meta } } } as const;
+    return open(request, { auth, signal, http });
   }
 
-  async function request(method: string, params: Params = {}, options: RequestOptions = {}): Promise<Answer> {
-    const response = await post(method, params, options);
-    const reader = readMessages(response);
+  async function request(method: string, params?: Params, options?: RequestOptions): Promise<Answer> {
+    const { http, next } = await send(method, params, options);
     const messages: WireMessage[] = [];
-    for (let next = await reader.next(); next !== undefined; next = await reader.next()) messages.push(next);
+    for (let message = await next(); message !== undefined; message = await next()) messages.push(message);
     const message = messages.pop();
     if (message === undefined || message.method !== undefined) throw new Error(`${method} was not answered`);
-    const { status, headers } = response;
-    return { status, headers, message, notifications: messages, isStream: isEventStream(headers) };
+    return { message, notifications: messages, http };
   }
 
   return {
     request,
+    open: send,
     drain,
     async result(method, params, options) {
       const { message } = await request(method, params, options);
@@ -157,25 +140,5 @@ function clientOf({ fetch, drain }: Transport): MatrixClient {
       if (message.error === undefined) throw new Error(`${method} succeeded: ${JSON.stringify(message)}`);
       return message.error;
     },
-    async open(method, params = {}, options = {}) {
-      const leaving = new AbortController();
-      const signal = options.signal ? AbortSignal.any([options.signal, leaving.signal]) : leaving.signal;
-      const response = await post(method, params, { ...options, signal });
-      const { next, cancel } = readMessages(response);
-      const close = async (): Promise<void> => {
-        leaving.abort();
-        await cancel();
-      };
-      return { status: response.status, next, close, [Symbol.asyncDispose]: close };
-    },
   };
-}
-
-/** As `fetch` over a network does it: who aborts a request need not wait for its answer. */
-async function untilAborted(response: Promise<Response>, signal: AbortSignal | null | undefined): Promise<Response> {
-  if (!signal) return response;
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
-  return Promise.race([response, aborted]);
 }

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../protocol/clock.ts';
 import { RemoteError } from '../protocol/errors.ts';
 import type { Exchange, McpHandler, McpRequest } from '../protocol/handler.ts';
+import { isObject } from '../protocol/json.ts';
 import { givenUp, LocalError, phaseOf } from '../protocol/local-error.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { MethodRow } from '../protocol/methods.ts';
@@ -65,7 +66,7 @@ export class Call implements Exchange {
         this.#settled = true;
         this.#cancelTimer?.();
         signal?.removeEventListener('abort', leave);
-        if (result === undefined) reject(error as Error);
+        if (result === undefined) reject(error);
         else resolve(result);
       };
       signal?.addEventListener('abort', leave, { once: true });
@@ -111,13 +112,15 @@ export class Call implements Exchange {
       this.#options.logger.error(`A listener of ${this.#row.name} failed`, { error });
     };
     try {
-      const held = listener?.(value);
-      if (held === undefined) return undefined;
+      const held: unknown = listener?.(value);
+      if (!isPromise(held)) return undefined;
       this.#holding += 1;
-      return held.catch(failed).finally(() => {
-        this.#holding -= 1;
-        this.alive();
-      });
+      return Promise.resolve(held)
+        .catch(failed)
+        .finally(() => {
+          this.#holding -= 1;
+          this.alive();
+        });
     } catch (error) {
       failed(error);
       return undefined;
@@ -177,7 +180,13 @@ export class Call implements Exchange {
   }
 }
 
+/** Of what a server wrote there, only `progress` has been looked at. */
 function describe({ progress, total, message }: ProgressParams): string {
-  const amount = total === undefined ? String(progress) : `${progress} of ${total}`;
-  return message === undefined ? amount : `${amount} ("${message.slice(0, 100)}")`;
+  const amount = typeof total === 'number' ? `${progress} of ${total}` : String(progress);
+  return typeof message === 'string' ? `${amount} ("${message.slice(0, 100)}")` : amount;
+}
+
+/** A listener may return anything. */
+function isPromise(value: unknown): value is PromiseLike<void> {
+  return isObject(value) && typeof value.then === 'function';
 }

@@ -75,7 +75,9 @@ export class McpClient implements AsyncDisposable {
   /** @throws TypeError for what is no peer, RangeError for a limit that is not a positive integer */
   constructor(peer: McpPeer, options: McpClientOptions = {}) {
     if (typeof peer !== 'function' || typeof peer.on !== 'function') {
-      throw new TypeError('McpClient: peer must be made by httpPeer, stdioPeer, loopback …; connect takes URLs and servers');
+      throw new TypeError(
+        'McpClient: peer must be made by httpPeer, stdioPeer, loopback …; connect takes URLs and servers',
+      );
     }
     const { clientInfo = LIBRARY, capabilities = {}, logLevel, maxPages = 1000 } = options;
     for (const name of ['idleTimeoutMs', 'totalTimeoutMs', 'maxPages'] as const) {

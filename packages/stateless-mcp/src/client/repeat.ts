@@ -29,5 +29,6 @@ export function repeatAfterMs(error: unknown, mayRepeat: boolean): number | unde
 export function afterRepeat(first: unknown, second: unknown): unknown {
   const isHidden = first instanceof LocalError && first.maybeExecuted;
   if (!isHidden || !(second instanceof LocalError) || second.maybeExecuted) return second;
-  return new LocalError(second.code, second.message, { ...second, maybeExecuted: true }, { cause: second.cause });
+  const facts = Object.assign({}, second, { maybeExecuted: true });
+  return new LocalError(second.code, second.message, facts, { cause: second.cause });
 }

@@ -119,11 +119,7 @@ export class ResponseCache {
     this.#flights.add(flight);
     if (isShared) this.#shared.set(key, flight);
     flight.answer.then(
-      (result) => {
-        if (flight.isStale) return;
-        this.#outdateUpTo(flight);
-        this.#keep(key, subject, result);
-      },
+      (result) => (flight.isStale ? undefined : this.#keep(flight, result)),
       // Those who wait hear of it.
       () => this.#outdate(flight),
     );
@@ -135,14 +131,6 @@ export class ResponseCache {
     flight.isStale = true;
     this.#flights.delete(flight);
     if (this.#shared.get(flight.key) === flight) this.#shared.delete(flight.key);
-  }
-
-  /** What was asked for earlier is no newer, whenever it comes. */
-  #outdateUpTo(latest: Flight): void {
-    for (const flight of this.#flights) {
-      if (flight.key === latest.key) this.#outdate(flight);
-      if (flight === latest) return;
-    }
   }
 
   async #wait(flight: Flight, signal: AbortSignal | undefined): Promise<McpResult> {
@@ -163,8 +151,14 @@ export class ResponseCache {
     });
   }
 
-  #keep(key: string, subject: CacheSubject, result: McpResult): void {
+  #keep(flight: Flight, result: McpResult): void {
+    const { key, subject } = flight;
     this.#remove(key);
+    // What was asked for earlier is no newer, whenever it comes.
+    for (const earlier of this.#flights) {
+      if (earlier.key === key) this.#outdate(earlier);
+      if (earlier === flight) break;
+    }
     const { ttlMs } = result as Partial<CacheHints>;
     // An answer to a retried request, or a question, is nobody's to keep.
     if (result.resultType !== 'complete' || ttlMs === undefined || ttlMs <= 0) return;

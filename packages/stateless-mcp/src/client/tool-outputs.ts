@@ -64,8 +64,10 @@ export class ToolOutputs {
 
   #schemaOf(name: string): CompiledSchema | undefined {
     const known = this.#tools.get(name);
-    if (known === undefined || known.tool.outputSchema === undefined) return undefined;
-    if (known.compiled === undefined) known.compiled = this.#compile(name, known.tool.outputSchema);
+    // Some servers write `null` for what is absent.
+    const outputSchema = known?.tool.outputSchema ?? undefined;
+    if (known === undefined || outputSchema === undefined) return undefined;
+    if (known.compiled === undefined) known.compiled = this.#compile(name, outputSchema);
     return known.compiled ?? undefined;
   }
 

@@ -57,6 +57,9 @@ export async function readBeginning(body: HttpFetchResponse['body'], maxBytes: n
 /** What an event stream brings: parsed messages, and `undefined` for a sign of life without one. */
 export type StreamEvent = { readonly message: unknown } | { readonly unreadable: string } | undefined;
 
+/** Lines that are no data, no comment and no end of an event. The parser makes an error of each that it does not know. */
+const UNREAD_LINES = /\n(?!data[:\n]|[:\n])[^\n]*(?=\n)/g;
+
 /** Events, one by one; reading goes on when the next one is asked for. @throws TooManyBytes for one that is too long */
 export async function* readEvents(body: Body, maxEventBytes: number): AsyncGenerator<StreamEvent, void, undefined> {
   const decoder = new TextDecoder();
@@ -91,9 +94,10 @@ export async function* readEvents(body: Body, maxEventBytes: number): AsyncGener
   function feed(text: string): void {
     if (text === '') return;
     // One kind of line ends for the parser: it takes quadratic time for carriage returns, and waits for what follows one.
-    const lines = endsWithCr && text.startsWith('\n') ? text.slice(1) : text;
+    const rest = endsWithCr && text.startsWith('\n') ? text.slice(1) : text;
     endsWithCr = text.endsWith('\r');
-    parser.feed(lines.includes('\r') ? lines.replaceAll(/\r\n?/g, '\n') : lines);
+    const lines = rest.includes('\r') ? rest.replaceAll(/\r\n?/g, '\n') : rest;
+    parser.feed(lines.replaceAll(UNREAD_LINES, ''));
     if (isTooLong) throw new TooManyBytes();
   }
 

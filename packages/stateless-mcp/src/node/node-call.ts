@@ -105,10 +105,8 @@ export class NodeCall implements AsyncIterableIterator<Uint8Array, undefined> {
       return;
     }
     response.on('data', (chunk: Buffer) => this.#received(chunk));
-    response.on('end', () => {
-      if (response.complete) this.#finish();
-      else this.#broke(undefined);
-    });
+    // Only of a message that is complete: one that breaks off ends in an error.
+    response.on('end', () => this.#finish());
     resolve({ status, headers, body: this });
   }
 

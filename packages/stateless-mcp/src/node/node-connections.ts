@@ -53,8 +53,8 @@ export class Connections {
   agentFor(isSecure: boolean, host: string, port: number): HttpAgent {
     const agent = isSecure ? this.#https : this.#http;
     const free = agent.freeSockets[originKey(host, port)] ?? [];
-    // The agent takes the last one. Its own timers and events do not help when this process was busy for a while, nor
-    // between the moment a server closes a connection and that in which its socket is closed.
+    // The agent takes the last one, whatever its state. Timers have not run when this process was busy or asleep, and
+    // a connection that the server has closed stays in the list until its socket is closed too.
     for (let last = free.at(-1); last !== undefined && !this.#isUsable(last); last = free.at(-1)) {
       free.pop();
       last.destroy();

@@ -209,7 +209,6 @@ class Watchdog {
     child.unref();
     this.#input = child.stdin;
     this.#input.on('error', () => undefined);
-    setReference(child.stdin, false);
   }
 
   guard(group: number): void {

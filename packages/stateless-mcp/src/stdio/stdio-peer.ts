@@ -53,7 +53,8 @@ export interface StdioPeerOptions {
 /**
  * A server that runs as a child process and speaks over its standard streams. It is started with the first request, and again
  * with the next request after it ended: at once if it had lived for some seconds, otherwise after a pause that grows from
- * 250 ms to 10 s. What was under way is lost and fails; nothing is asked twice.
+ * 250 ms to 10 s. What was under way is lost and fails; nothing is asked twice. A server that has not said a word when its
+ * only caller gives up is ended, unless it was a limit of time: then it may be in time for the next request.
  *
  * Closing the peer closes the server's input, and ends it and all that it started if that is not enough: after
  * `shutdownGraceMs` by SIGTERM, a second later by SIGKILL. The same happens, without the wait, when this process ends in

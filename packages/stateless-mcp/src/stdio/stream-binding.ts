@@ -115,8 +115,6 @@ export class StreamBinding implements StreamHost, LineHandler {
   }
 
   line(bytes: Uint8Array): void {
-    // What the client still says while its connection ends is read, so that it can read its answers, and left at that.
-    if (this.#end !== undefined) return;
     let message: unknown;
     try {
       message = parseJson(bytes);
@@ -128,7 +126,6 @@ export class StreamBinding implements StreamHost, LineHandler {
   }
 
   oversized(bytes: number, id: RequestId | undefined): void {
-    if (this.#end !== undefined) return;
     const { maxMessageBytes } = this.#limits;
     const limit = `a message may have ${maxMessageBytes} bytes (maxMessageBytes)`;
     this.#refuse(id, new McpError(INVALID_REQUEST, `Invalid request: this one has ${bytes} bytes, ${limit}`));
@@ -159,6 +156,8 @@ export class StreamBinding implements StreamHost, LineHandler {
     const readable = this.#readable;
     const writable = this.#writable;
     readable.on('data', (chunk: Uint8Array | string) => {
+      // What the client still says while its connection ends is read, so that it can read its answers, and left at that.
+      if (this.#end !== undefined) return;
       // Somebody may have set an encoding on a stream that the process shares, such as standard input.
       this.#splitter.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
     });

@@ -92,7 +92,7 @@ describe('giving up', () => {
     leaving.abort();
     for (const when of ['at once', 'later']) {
       expect(exchange.notify(progress), when).toBeUndefined();
-      exchange.notify(log);
+      void exchange.notify(log);
       exchange.alive?.();
       await call;
     }
@@ -158,9 +158,9 @@ describe('listeners', () => {
       { onProgress: (value) => void heard.push(value), onLog: (value) => void heard.push(value) },
     );
     const { exchange, answer } = await peer.next();
-    exchange.notify(progress);
-    exchange.notify(log);
-    exchange.notify({ ...progress, params: { progress: 2, total: 3, message: 'm', _meta: { k: 1 } } });
+    void exchange.notify(progress);
+    void exchange.notify(log);
+    void exchange.notify({ ...progress, params: { progress: 2, total: 3, message: 'm', _meta: { k: 1 } } });
     answer({ content: [] });
     await call;
     expect(heard).toEqual([
@@ -177,7 +177,7 @@ describe('listeners', () => {
     const calls = [client.callTool('a'), client.callTool('b', {}, { onLog: () => void heard.push('call') })];
     for (const _ of calls) {
       const { exchange, answer } = await peer.next();
-      exchange.notify(log);
+      void exchange.notify(log);
       answer({ content: [] });
     }
     await Promise.all(calls);

@@ -34,7 +34,10 @@ describe('callTool', () => {
   });
 
   it('content of unknown types passes', async () => {
-    const content = [{ type: 'hologram', cube: [1, 2, 3] }, { type: 'text', text: 'x' }];
+    const content = [
+      { type: 'hologram', cube: [1, 2, 3] },
+      { type: 'text', text: 'x' },
+    ];
     expect((await new McpClient(scriptedPeer(() => ({ content }))).callTool('a')).content).toEqual(content);
   });
 

@@ -91,10 +91,34 @@ describe('silence', () => {
   it('tells the last progress', async () => {
     const setup = setUp({ idleTimeoutMs: 100 });
     const { request, outcome } = await calling(setup);
-    request.exchange.notify(progress(2, { total: 5, message: 'halfway' }));
+    void request.exchange.notify(progress(2, { total: 5, message: 'halfway' }));
     await setup.clock.advance(100);
     expect(outcome()).toMatchObject({ lastProgress: { progress: 2, total: 5, message: 'halfway' } });
     expect(String(outcome())).toContain('the last progress was 2 of 5 ("halfway")');
+  });
+
+  it.each([
+    [{ message: 5 }, '1'],
+    [{ message: { slice: 1 } }, '1'],
+    [{ total: { toString: 1 }, message: ['a'] }, '1'],
+    [{ total: '2', message: null }, '1'],
+    [{ message: 'x'.repeat(500) }, `1 ("${'x'.repeat(100)}")`],
+  ])('tells only what makes sense of it: %j', async (rest, told) => {
+    const setup = setUp({ idleTimeoutMs: 100 });
+    const { request, outcome } = await calling(setup);
+    void request.exchange.notify(progress(1, rest));
+    await setup.clock.advance(100);
+    expect(outcome()).toMatchObject({ code: 'timeout', message: expect.stringMatching(/the last progress was /) });
+    expect(String(outcome()).endsWith(`the last progress was ${told}`)).toBe(true);
+  });
+
+  it('a listener that returns something else than a promise is done with it', async () => {
+    const setup = setUp({ idleTimeoutMs: 100, onLog: () => 1 });
+    const { request, outcome } = await calling(setup);
+    const log = { method: 'notifications/message', params: { level: 'info', data: '' } } as const;
+    expect(request.exchange.notify(log)).toBeUndefined();
+    await setup.clock.advance(100);
+    expect(outcome()).toMatchObject({ code: 'timeout', timer: 'idle' });
   });
 
   it('a listener that takes its time is no silence of the server', async () => {
@@ -123,7 +147,7 @@ describe('the total', () => {
     const { request, outcome } = await calling(setup);
     for (let minutes = 1; minutes <= 60; minutes++) {
       await setup.clock.advance(59_999);
-      request.exchange.notify(progress(minutes));
+      void request.exchange.notify(progress(minutes));
       request.exchange.alive?.();
     }
     await setup.clock.advance(59);

@@ -62,7 +62,9 @@ describe('explain', () => {
   });
 
   it('is fit for a log', async () => {
-    await using client = new McpClient(loopback({ handler: async () => ({ resultType: 'complete' }), methods: METHODS }));
+    await using client = new McpClient(
+      loopback({ handler: async () => ({ resultType: 'complete' }), methods: METHODS }),
+    );
     expect(JSON.parse(JSON.stringify(client.explain()))).toEqual(client.explain());
   });
 });

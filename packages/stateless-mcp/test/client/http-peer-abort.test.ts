@@ -32,7 +32,10 @@ const STAGES: readonly (readonly [string, Script])[] = [
   ],
   ['before the first event', (answer) => void answer.stream()],
   ['in an event', (answer) => void answer.stream().write(`data: ${beginning}`)],
-  ['in the body of an error', ({ response }) => void response.writeHead(502, { 'Content-Type': 'text/html' }).write('<')],
+  [
+    'in the body of an error',
+    ({ response }) => void response.writeHead(502, { 'Content-Type': 'text/html' }).write('<'),
+  ],
   ['in the body of a 401', ({ response }) => void response.writeHead(401, { 'Content-Type': 'text/html' }).write('<')],
   ['in the body of a redirect', ({ response }) => void response.writeHead(307, { Location: '/' }).write('<')],
 ];

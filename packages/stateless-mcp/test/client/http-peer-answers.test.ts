@@ -64,16 +64,29 @@ describe.each(HTTP_CLIENTS)('answers over $name', (client) => {
     });
 
     it.each(['tools/call', 'resources/read', 'prompts/get'])('a question may answer %s', async (method) => {
-      const question = { resultType: 'input_required', inputRequests: { a: { method: 'roots/list' } }, requestState: 's' };
+      const question = {
+        resultType: 'input_required',
+        inputRequests: { a: { method: 'roots/list' } },
+        requestState: 's',
+      };
       await expect(outcomeOf(withResult(question), method)).resolves.toEqual(question);
     });
 
     it.each([
       [{}, { ttlMs: 0, cacheScope: 'private' }],
-      [{ ttlMs: -5, cacheScope: 'public' }, { ttlMs: 0, cacheScope: 'public' }],
-      [{ ttlMs: '60000', cacheScope: 'Public' }, { ttlMs: 0, cacheScope: 'private' }],
+      [
+        { ttlMs: -5, cacheScope: 'public' },
+        { ttlMs: 0, cacheScope: 'public' },
+      ],
+      [
+        { ttlMs: '60000', cacheScope: 'Public' },
+        { ttlMs: 0, cacheScope: 'private' },
+      ],
       [{ ttlMs: 60_000 }, { ttlMs: 60_000, cacheScope: 'private' }],
-      [{ ttlMs: 60_000, cacheScope: 'public' }, { ttlMs: 60_000, cacheScope: 'public' }],
+      [
+        { ttlMs: 60_000, cacheScope: 'public' },
+        { ttlMs: 60_000, cacheScope: 'public' },
+      ],
     ])('CACHE-03, D07: the hints %j are read as %j', async (given, read) => {
       const result = await outcomeOf(withResult({ tools: [], ...given }), 'tools/list');
       expect(result).toEqual({ resultType: 'complete', tools: [], ...read });
@@ -125,10 +138,13 @@ describe.each(HTTP_CLIENTS)('answers over $name', (client) => {
       }
     });
 
-    it.each([[{}], [null], ['text'], [{ code: '-32600', message: 'no' }]])('the error %j is not valid', async (error) => {
-      const script: Script = (answer, { message }) => write(answer, { jsonrpc: '2.0', id: message.id, error });
-      await localErrorOf(outcomeOf(script, 'tools/call'), 'invalid_answer');
-    });
+    it.each([[{}], [null], ['text'], [{ code: '-32600', message: 'no' }]])(
+      'the error %j is not valid',
+      async (error) => {
+        const script: Script = (answer, { message }) => write(answer, { jsonrpc: '2.0', id: message.id, error });
+        await localErrorOf(outcomeOf(script, 'tools/call'), 'invalid_answer');
+      },
+    );
 
     it('an error without a message has an empty one', async () => {
       const script: Script = (answer, { message }) => write(answer, { id: message.id, error: { code: -32603 } });

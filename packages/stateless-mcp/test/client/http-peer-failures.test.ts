@@ -113,7 +113,11 @@ describe.each(HTTP_CLIENTS)('what goes wrong on the way over $name', (client) =>
     const server = await scriptedServer((answer) => answer.result(CONTENT));
     const headers = async (): Promise<never> => Promise.reject(new Error('The token service said: secret-abc'));
     const error = await localErrorOf(callTool(openPeer(client, server.url, { headers }), 'a'), 'refused');
-    expect(error).toMatchObject({ phase: 'auth', maybeExecuted: false, cause: { message: expect.anything() as string } });
+    expect(error).toMatchObject({
+      phase: 'auth',
+      maybeExecuted: false,
+      cause: { message: expect.anything() as string },
+    });
     expect(error.message).toContain('headers');
     expect(error.message).not.toContain('secret-abc');
     expect(server.requests).toHaveLength(0);

@@ -25,18 +25,29 @@ const FORMS: readonly (readonly [string, (answer: Answer, bytes: number) => void
   ],
   [
     'an event in one piece',
-    (answer, bytes) => answer.stream().write(`data: ${resultOf(answer, bytes)}\n\n`).response.end(),
+    (answer, bytes) =>
+      answer
+        .stream()
+        .write(`data: ${resultOf(answer, bytes)}\n\n`)
+        .response.end(),
   ],
   [
     'an event whose end does not come',
-    (answer, bytes) => answer.stream().write(`data: ${resultOf(answer, bytes)}`).response.end(),
+    (answer, bytes) =>
+      answer
+        .stream()
+        .write(`data: ${resultOf(answer, bytes)}`)
+        .response.end(),
   ],
   [
     // Between two lines there is one character of data.
     'an event of many lines',
     (answer, bytes) => {
       const text = resultOf(answer, bytes - 4);
-      answer.stream().write(`data: ${text.replace('{', '{\ndata:\ndata:\ndata:\ndata:')}\n\n`).response.end();
+      answer
+        .stream()
+        .write(`data: ${text.replace('{', '{\ndata:\ndata:\ndata:\ndata:')}\n\n`)
+        .response.end();
     },
   ],
 ];
@@ -95,7 +106,9 @@ describe.each(HTTP_CLIENTS)('the limit of answers over $name', (client) => {
   });
 
   it('of what is shown of other answers is 2 KiB', async () => {
-    const server = await scriptedServer((answer) => answer.send(502, { 'Content-Type': 'text/html' }, '<p>'.repeat(1000)));
+    const server = await scriptedServer((answer) =>
+      answer.send(502, { 'Content-Type': 'text/html' }, '<p>'.repeat(1000)),
+    );
     const error = await localErrorOf(callTool(openPeer(client, server.url), 'a'), 'http_status');
     expect(error.body).toBe('<p>'.repeat(1000).slice(0, 2048));
     expect(error.message.length).toBeLessThan(400);

@@ -59,19 +59,22 @@ describe.each(HTTP_CLIENTS)('redirects over $name', (client) => {
     expect(server.requests.map(({ path }) => path)).toEqual(paths);
   });
 
-  it.each([301, 302, 307, 308])('SEC-02: %d to another origin is refused, and nothing is sent there', async (status) => {
-    const other = await scriptedServer((answer) => answer.result(CONTENT));
-    const server = await scriptedServer((answer) => redirect(answer, status, `${other.origin}/mcp?token=abcdefgh`));
-    const peer = openPeer(client, server.url, { headers: { Authorization: 'Bearer some-token' } });
-    for (let call = 0; call < 2; call++) {
-      const error = await localErrorOf(callTool(peer, 'a'), 'refused');
-      expect(error).toMatchObject({ phase: 'http', maybeExecuted: false });
-      expect(error.message).toContain(`${other.origin}/mcp`);
-      expect(error.message).not.toContain('abcdefgh');
-    }
-    expect(server.requests).toHaveLength(2);
-    expect(other.connections).toBe(0);
-  });
+  it.each([301, 302, 307, 308])(
+    'SEC-02: %d to another origin is refused, and nothing is sent there',
+    async (status) => {
+      const other = await scriptedServer((answer) => answer.result(CONTENT));
+      const server = await scriptedServer((answer) => redirect(answer, status, `${other.origin}/mcp?token=abcdefgh`));
+      const peer = openPeer(client, server.url, { headers: { Authorization: 'Bearer some-token' } });
+      for (let call = 0; call < 2; call++) {
+        const error = await localErrorOf(callTool(peer, 'a'), 'refused');
+        expect(error).toMatchObject({ phase: 'http', maybeExecuted: false });
+        expect(error.message).toContain(`${other.origin}/mcp`);
+        expect(error.message).not.toContain('abcdefgh');
+      }
+      expect(server.requests).toHaveLength(2);
+      expect(other.connections).toBe(0);
+    },
+  );
 
   it.each(['https://127.0.0.1/mcp', '//localhost/mcp', 'ftp://127.0.0.1/mcp', 'javascript:alert(1)', 'data:,x'])(
     '%s is another origin',
@@ -110,7 +113,9 @@ describe.each(HTTP_CLIENTS)('redirects over $name', (client) => {
   });
 
   it('a loop ends', async () => {
-    const server = await scriptedServer((answer, { path }) => redirect(answer, 307, path === '/mcp' ? '/again' : '/mcp'));
+    const server = await scriptedServer((answer, { path }) =>
+      redirect(answer, 307, path === '/mcp' ? '/again' : '/mcp'),
+    );
     const error = await localErrorOf(callTool(openPeer(client, server.url), 'a'), 'refused');
     expect(error.message).toContain('more than 5 times');
     expect(server.requests).toHaveLength(6);

@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  ask,
-  callTool,
-  CONTENT,
-  HTTP_CLIENTS,
-  localErrorOf,
-  openPeer,
-  remoteErrorOf,
-} from './http-peer-harness.ts';
+import { ask, callTool, CONTENT, HTTP_CLIENTS, localErrorOf, openPeer, remoteErrorOf } from './http-peer-harness.ts';
 import { type HeaderFields, scriptedServer } from './scripted-server.ts';
 
 const HTML = { 'Content-Type': 'text/html; charset=utf-8' };

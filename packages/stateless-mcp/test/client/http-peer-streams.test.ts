@@ -191,7 +191,10 @@ describe.each(HTTP_CLIENTS)('the end of a stream over $name', (client) => {
 
   it('a result whose last empty line is missing is a result', async () => {
     const server = await scriptedServer((answer) => {
-      answer.stream().write(`data: ${JSON.stringify(answer.resultMessage(CONTENT))}`).response.end();
+      answer
+        .stream()
+        .write(`data: ${JSON.stringify(answer.resultMessage(CONTENT))}`)
+        .response.end();
     });
     await expect(callTool(openPeer(client, server.url), 'a')).resolves.toMatchObject(CONTENT);
   });
@@ -204,6 +207,16 @@ describe.each(HTTP_CLIENTS)('the end of a stream over $name', (client) => {
       code: -32603,
       message: 'oops',
     });
+  });
+
+  it('is there when its caller cannot take what it brings', async () => {
+    const server = await scriptedServer((answer) => {
+      answer.stream().notification('notifications/message', { level: 'info', data: 1 });
+    });
+    const notify = async (): Promise<void> => Promise.reject(new Error('of the caller'));
+    const error = await failureOf(callTool(openPeer(client, server.url), 'a', {}, { notify }));
+    expect(error).toMatchObject({ cause: { message: 'of the caller' } });
+    await expect(server.requests[0]?.over).resolves.toBe(true);
   });
 
   it('is not waited for once the result is here, and what still comes is nobody’s', async () => {

@@ -49,7 +49,7 @@ async function listening(honored: SubscriptionFilter = {}, beforehand = false): 
   const opening = client.listen({}, { onChange: () => {} });
   const request = peer.requests.find(({ method }) => method === 'subscriptions/listen');
   if (request === undefined) throw new Error('Nothing was asked for');
-  request.exchange.notify({
+  void request.exchange.notify({
     method: 'notifications/subscriptions/acknowledged',
     params: { notifications: honored },
   });
@@ -66,7 +66,7 @@ describe('what a change ends', () => {
     const { request, readAll } = await listening();
     expect(await readAll()).toHaveLength(lists.length + uris.length + 1);
     expect(await readAll()).toEqual([]);
-    request.exchange.notify({ method: `notifications/${kind}/list_changed` });
+    void request.exchange.notify({ method: `notifications/${kind}/list_changed` });
     expect(await readAll()).toEqual(ended);
     expect(await readAll()).toEqual([]);
   });
@@ -79,7 +79,7 @@ describe('what a change ends', () => {
   ])('CACHE-06: of a resource: %s', async (_, uri, ended) => {
     const { request, readAll } = await listening();
     await readAll();
-    request.exchange.notify({ method: 'notifications/resources/updated', params: { uri } });
+    void request.exchange.notify({ method: 'notifications/resources/updated', params: { uri } });
     expect(await readAll()).toEqual(ended);
   });
 
@@ -90,9 +90,9 @@ describe('what a change ends', () => {
     const read: unknown[] = [];
     const opening = client.listen({}, { onChange: () => void read.push(client.listTools()) });
     const { exchange } = peer.requests.at(-1) as OpenRequest;
-    exchange.notify({ method: 'notifications/subscriptions/acknowledged', params: { notifications: {} } });
+    void exchange.notify({ method: 'notifications/subscriptions/acknowledged', params: { notifications: {} } });
     await opening;
-    exchange.notify({ method: 'notifications/tools/list_changed' });
+    void exchange.notify({ method: 'notifications/tools/list_changed' });
     await Promise.all(read);
     expect(peer.requests.map(({ method }) => method)).toEqual(['tools/list', 'subscriptions/listen', 'tools/list']);
   });
@@ -100,7 +100,7 @@ describe('what a change ends', () => {
   it('of something else: nothing', async () => {
     const { request, readAll } = await listening();
     await readAll();
-    request.exchange.notify({ method: 'notifications/com.example/list_changed' });
+    void request.exchange.notify({ method: 'notifications/com.example/list_changed' });
     expect(await readAll()).toEqual([]);
   });
 });
@@ -126,7 +126,7 @@ describe('an acknowledgement', () => {
   it('that comes again does so again', async () => {
     const { request, readAll } = await listening({ toolsListChanged: true }, true);
     await readAll();
-    request.exchange.notify({
+    void request.exchange.notify({
       method: 'notifications/subscriptions/acknowledged',
       params: { notifications: { toolsListChanged: true } },
     });

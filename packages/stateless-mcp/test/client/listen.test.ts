@@ -40,7 +40,7 @@ async function open(
 ): Promise<{ readonly subscription: Subscription; readonly request: OpenRequest }> {
   const opening = client.listen(filter, { onChange: (change) => void changes.push(change), ...options });
   const request = await peer.next();
-  request.exchange.notify(acknowledged(filter));
+  void request.exchange.notify(acknowledged(filter));
   return { subscription: await opening, request };
 }
 
@@ -74,7 +74,7 @@ describe('opening a stream of changes', () => {
     const { exchange } = await peer.next();
     await turn();
     expect(subscription).toBeUndefined();
-    exchange.notify(acknowledged({ resourceSubscriptions: ['x:2'] }));
+    void exchange.notify(acknowledged({ resourceSubscriptions: ['x:2'] }));
     await turn();
     expect(subscription?.honored).toEqual({ resourceSubscriptions: ['x:2'] });
   });
@@ -106,7 +106,7 @@ describe('opening a stream of changes', () => {
     const { client, peer } = setUp();
     const opening = client.listen({ toolsListChanged: true }, { onChange: () => {} });
     const { exchange, answer } = await peer.next();
-    exchange.notify(acknowledged({ toolsListChanged: false }));
+    void exchange.notify(acknowledged({ toolsListChanged: false }));
     answer({});
     const subscription = await opening;
     expect(subscription.honored).toEqual({ toolsListChanged: false });
@@ -137,7 +137,7 @@ describe('opening a stream of changes', () => {
     const { request } = await open(setup);
     expect(setup.clock.pending).toBe(0);
     await setup.clock.advance(100_000_000);
-    request.exchange.notify(toolsChanged);
+    void request.exchange.notify(toolsChanged);
     expect(setup.changes).toEqual([toolsChanged]);
     expect(request.exchange.signal.aborted).toBe(false);
   });
@@ -153,7 +153,7 @@ describe('a stream of changes', () => {
       updated('x:1'),
       { method: 'notifications/com.example/x', params: { a: [1] } },
     ];
-    for (const change of changes) request.exchange.notify(change);
+    for (const change of changes) void request.exchange.notify(change);
     expect(setup.changes).toEqual(changes);
   });
 
@@ -161,12 +161,12 @@ describe('a stream of changes', () => {
     const [one, two] = [setUp(), setUp()];
     const first = await open(one);
     const second = await open({ ...one, changes: two.changes });
-    first.request.exchange.notify(toolsChanged);
-    second.request.exchange.notify(updated('x:1'));
+    void first.request.exchange.notify(toolsChanged);
+    void second.request.exchange.notify(updated('x:1'));
     expect(one.changes).toEqual([toolsChanged]);
     expect(two.changes).toEqual([updated('x:1')]);
     await first.subscription.close();
-    second.request.exchange.notify(updated('x:2'));
+    void second.request.exchange.notify(updated('x:2'));
     expect(two.changes).toHaveLength(2);
     expect(second.request.exchange.signal.aborted).toBe(false);
   });
@@ -177,11 +177,11 @@ describe('a stream of changes', () => {
       const { subscription, request } = await open(setup);
       const closing = subscription.close();
       expect(request.exchange.signal.aborted).toBe(true);
-      request.exchange.notify(toolsChanged);
+      void request.exchange.notify(toolsChanged);
       await closing;
       await subscription.closed;
       await subscription.close();
-      request.exchange.notify(toolsChanged);
+      void request.exchange.notify(toolsChanged);
       expect(setup.changes).toEqual([]);
       expect(setup.clock.pending).toBe(0);
     }
@@ -238,12 +238,16 @@ describe('a stream of changes', () => {
   it('whose listener fails goes on', async () => {
     const logger = recordingLogger();
     const setup = setUp({ logger });
-    const { request } = await open(setup, {}, {
-      onChange: () => {
-        throw new Error('mine');
+    const { request } = await open(
+      setup,
+      {},
+      {
+        onChange: () => {
+          throw new Error('mine');
+        },
       },
-    });
-    request.exchange.notify(toolsChanged);
+    );
+    void request.exchange.notify(toolsChanged);
     await request.exchange.notify(toolsChanged);
     expect(logger.entries).toMatchObject([
       { level: 'error', fields: { error: { message: 'mine' } } },
@@ -254,12 +258,16 @@ describe('a stream of changes', () => {
 
   it('is read as fast as its listener likes', async () => {
     let done = (): void => {};
-    const { request } = await open(setUp(), {}, {
-      onChange: async () =>
-        new Promise((resolve) => {
-          done = resolve;
-        }),
-    });
+    const { request } = await open(
+      setUp(),
+      {},
+      {
+        onChange: async () =>
+          new Promise((resolve) => {
+            done = resolve;
+          }),
+      },
+    );
     let isFree = false;
     void Promise.resolve(request.exchange.notify(toolsChanged)).then(() => (isFree = true));
     await turn();

@@ -26,7 +26,11 @@ const verbs = [
   ['server/discover', {}, (client: McpClient, options?: RequestOptions) => client.discover(options)],
   ['tools/list', {}, (client: McpClient, options?: RequestOptions) => client.listTools(options)],
   ['resources/list', {}, (client: McpClient, options?: RequestOptions) => client.listResources(options)],
-  ['resources/templates/list', {}, (client: McpClient, options?: RequestOptions) => client.listResourceTemplates(options)],
+  [
+    'resources/templates/list',
+    {},
+    (client: McpClient, options?: RequestOptions) => client.listResourceTemplates(options),
+  ],
   ['prompts/list', {}, (client: McpClient, options?: RequestOptions) => client.listPrompts(options)],
   [
     'tools/call',
@@ -132,7 +136,11 @@ describe('metadata', () => {
   it('of the parameters is added too', async () => {
     const peer = scriptedPeer(() => everything);
     const client = new McpClient(peer, { clientInfo: false });
-    await client.request(LIST_TOOLS, { _meta: { 'com.example/a': 1, 'com.example/b': 1 } }, { meta: { 'com.example/b': 2 } });
+    await client.request(
+      LIST_TOOLS,
+      { _meta: { 'com.example/a': 1, 'com.example/b': 1 } },
+      { meta: { 'com.example/b': 2 } },
+    );
     await client.complete({ ...prompt, _meta: { 'com.example/a': 1 } });
     expect(peer.requests.map(({ params }) => params._meta)).toEqual([
       { 'com.example/a': 1, 'com.example/b': 2, [CAPABILITIES]: {} },
@@ -152,7 +160,11 @@ describe('metadata', () => {
     const meta = Object.freeze({ 'com.example/a': 1 });
     const toolArguments = Object.freeze({ a: Object.freeze({ b: 1 }) });
     const peer = scriptedPeer(() => everything);
-    await new McpClient(peer, { capabilities: Object.freeze({}) }).callTool('a', toolArguments, Object.freeze({ meta }));
+    await new McpClient(peer, { capabilities: Object.freeze({}) }).callTool(
+      'a',
+      toolArguments,
+      Object.freeze({ meta }),
+    );
     expect(peer.requests[0]?.params.arguments).toEqual({ a: { b: 1 } });
   });
 });

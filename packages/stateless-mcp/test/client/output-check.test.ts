@@ -70,6 +70,7 @@ describe('nothing is said about', () => {
     ['FEAT-02: what a failed tool says', countSchema, { ...doesNotFit, isError: true }],
     ['a failed tool that says nothing structured', countSchema, { content: [], isError: true }],
     ['tools without a schema', undefined, doesNotFit],
+    ['tools whose schema is null', null, doesNotFit],
     ['results of any JSON type that fit', { type: 'array' }, { content: [], structuredContent: [] }],
     ['null where that fits', { type: 'null' }, { content: [], structuredContent: null }],
     ['content of unknown types', countSchema, { ...fits, content: [{ type: 'hologram' }] }],
@@ -83,7 +84,10 @@ describe('nothing is said about', () => {
 
   it('tools of lists that were not read', async () => {
     const logger = recordingLogger();
-    const client = new McpClient(scriptedPeer(() => doesNotFit), { logger, outputCheck: 'strict' });
+    const client = new McpClient(
+      scriptedPeer(() => doesNotFit),
+      { logger, outputCheck: 'strict' },
+    );
     for (const name of ['t', '__proto__', 'constructor']) await client.callTool(name);
     expect(logger.entries).toEqual([]);
   });
@@ -98,7 +102,10 @@ describe('nothing is said about', () => {
 
 describe('a schema', () => {
   it.each([
-    ['draft-07 by name', { $schema: 'http://json-schema.org/draft-07/schema#', definitions: { n: { type: 'integer' } } }],
+    [
+      'draft-07 by name',
+      { $schema: 'http://json-schema.org/draft-07/schema#', definitions: { n: { type: 'integer' } } },
+    ],
     ['2019-09', { $schema: 'https://json-schema.org/draft/2019-09/schema', definitions: { n: { type: 'integer' } } }],
     ['2020-12 by name', { $schema: 'https://json-schema.org/draft/2020-12/schema', $defs: { n: { type: 'integer' } } }],
     ['of no name', { $defs: { n: { type: 'integer' } } }],
@@ -149,7 +156,12 @@ describe('a schema', () => {
     const logger = recordingLogger();
     const peer = scriptedPeer(({ method }) =>
       method === 'tools/list'
-        ? { tools: [{ name: 'bad', outputSchema: { type: 'objekt' } }, { name: 'good', outputSchema: countSchema }] }
+        ? {
+            tools: [
+              { name: 'bad', outputSchema: { type: 'objekt' } },
+              { name: 'good', outputSchema: countSchema },
+            ],
+          }
         : doesNotFit,
     );
     const client = new McpClient(peer, { logger, outputCheck: 'strict' });
@@ -239,10 +251,23 @@ describe('another validator', () => {
   });
 
   it.each([
-    ['compile', () => { throw new Error('no such keyword'); }],
-    ['check', () => () => { throw new Error('no such keyword'); }],
+    [
+      'compile',
+      () => {
+        throw new Error('no such keyword');
+      },
+    ],
+    [
+      'check',
+      () => () => {
+        throw new Error('no such keyword');
+      },
+    ],
   ])('that fails in %s costs the check, not the call', async (_, compile) => {
-    const { client, logger } = await setUp(countSchema, [doesNotFit], { outputCheck: 'strict', validator: { compile } });
+    const { client, logger } = await setUp(countSchema, [doesNotFit], {
+      outputCheck: 'strict',
+      validator: { compile },
+    });
     expect(await client.callTool('t')).toMatchObject(doesNotFit);
     expect(logger.entries).toHaveLength(1);
     expect(logger.entries[0]?.message).toMatch(/"t" are not checked: .*no such keyword/);

@@ -130,18 +130,29 @@ describe('connections', () => {
     expect(after - before).toBe(1);
   });
 
-  it('that the server closed are not used again', async () => {
-    const server = await rawServer(serve);
-    const fetch = client();
-    for (let count = 0; count < 20; count++) {
-      expect(await textOf(await post(fetch, server.url))).toBe(String(count));
-      const { socket } = await server.connection(count);
-      socket.end();
-      await once(socket, 'finish');
+  it.each([2, 3, 4, 5])(
+    'that the server closed are not used again, those behind them are: after %i turns',
+    async (count) => {
+      const server = await rawServer();
+      const fetch = client();
+      const both = [post(fetch, server.url), post(fetch, server.url)];
+      const [older, newer] = [await server.connection(0), await server.connection(1)];
+      await Promise.all([older.request(), newer.request()]);
+      for (const connection of [older, newer]) {
+        connection.answer('');
+        await turns();
+      }
+      await Promise.all(both);
+      newer.socket.end();
+      await once(newer.socket, 'finish');
       // The client reads the end in the second turn, and has closed its side some turns later.
-      await turns(2 + (count % 4));
-    }
-  });
+      await turns(count);
+      const next = post(fetch, server.url);
+      await older.request();
+      older.answer('older');
+      expect(await textOf(await next)).toBe('older');
+    },
+  );
 
   it('on which the server spoke without being asked are not used again', async () => {
     const server = await rawServer(serve);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { ClientCapabilities } from '../../src/protocol/index.ts';
 import { CLIENT_CAPABILITIES_META_KEY } from '../../src/protocol/index.ts';
 import { type DefinitionConfig, McpServer, ResourceTemplate } from '../../src/server/index.ts';
-import { describeMatrix, type Params } from '../matrix.ts';
+import { describeMatrix, expectHttp, type Params } from '../matrix.ts';
 
 const info = { name: 'access', version: '1.0.0' };
 
@@ -44,10 +44,11 @@ describeMatrix('scopes', (connect) => {
     '%s %j: without a credential 401, and the handler never runs',
     async (method, params) => {
       const { server, runs } = serve({ scopes: ['notes:read', 'notes:write'] });
-      const { status, headers, message, isStream } = await (await connect(server)).request(method, params);
+      const answer = await (await connect(server)).request(method, params);
       expect(runs).toEqual([]);
-      expect({ status, isStream, code: message.error?.code }).toEqual({ status: 401, isStream: false, code: 401 });
-      expect(headers.get('www-authenticate')).toBe('Bearer scope="notes:read notes:write"');
+      expect(answer.message.error?.code).toBe(401);
+      const headers = { 'www-authenticate': 'Bearer scope="notes:read notes:write"' };
+      expectHttp(answer, { status: 401, isStream: false, headers });
     },
   );
 
@@ -58,11 +59,10 @@ describeMatrix('scopes', (connect) => {
       const client = await connect(server);
       for (const scopes of [undefined, [], ['notes:read'], ['notes'], ['notes:read notes:write']]) {
         const auth = { principal: 'bob', ...(scopes && { scopes }) };
-        const { status, headers, message } = await client.request(method, params, { auth });
-        expect({ status, code: message.error?.code }).toEqual({ status: 403, code: 403 });
-        expect(headers.get('www-authenticate')).toBe(
-          'Bearer error="insufficient_scope", scope="notes:read notes:write"',
-        );
+        const answer = await client.request(method, params, { auth });
+        expect(answer.message.error?.code).toBe(403);
+        const challenge = 'Bearer error="insufficient_scope", scope="notes:read notes:write"';
+        expectHttp(answer, { status: 403, headers: { 'www-authenticate': challenge } });
       }
       expect(runs).toEqual([]);
     },
@@ -82,8 +82,8 @@ describeMatrix('scopes', (connect) => {
     const server = new McpServer(info);
     const inputSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
     server.registerTool('tool', { scopes: ['s'], inputSchema }, () => '');
-    const { status } = await (await connect(server)).request('tools/call', { name: 'tool', arguments: { n: 'x' } });
-    expect(status).toBe(401);
+    const { code } = await (await connect(server)).error('tools/call', { name: 'tool', arguments: { n: 'x' } });
+    expect(code).toBe(401);
   });
 
   it('what is hidden is unknown and not forbidden', async () => {
@@ -146,11 +146,11 @@ describeMatrix('required client capabilities', (connect) => {
       const client = await connect(server);
       const meta = { [CLIENT_CAPABILITIES_META_KEY]: declared };
       for (const [method, params] of uses) {
-        const { status, message } = await client.request(method, params, { meta });
-        expect(message.error?.code).toBe(missing === undefined ? undefined : -32021);
+        const answer = await client.request(method, params, { meta });
+        expect(answer.message.error?.code).toBe(missing === undefined ? undefined : -32021);
         if (missing === undefined) continue;
-        expect(message.error?.data).toEqual({ requiredCapabilities: missing });
-        expect(status).toBe(400);
+        expect(answer.message.error?.data).toEqual({ requiredCapabilities: missing });
+        expectHttp(answer, { status: 400 });
       }
       expect(runs).toHaveLength(missing === undefined ? uses.length : 0);
     },
@@ -158,6 +158,6 @@ describeMatrix('required client capabilities', (connect) => {
 
   it('scopes come first', async () => {
     const { server } = serve({ scopes: ['s'], requires: { roots: {} } });
-    expect((await (await connect(server)).request('tools/call', { name: 'tool' })).status).toBe(401);
+    expect((await (await connect(server)).error('tools/call', { name: 'tool' })).code).toBe(401);
   });
 });

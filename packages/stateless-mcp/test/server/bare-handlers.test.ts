@@ -1,23 +1,30 @@
 import { expect, it } from 'vitest';
-import { defineMethod, McpError, type McpHandler, METHODS } from '../../src/protocol/index.ts';
-import { describeMatrix } from '../matrix.ts';
+import { defineMethod, type McpEndpoint, McpError, type McpHandler, METHODS } from '../../src/protocol/index.ts';
+import { describeMatrix, expectHttp } from '../matrix.ts';
 import { recordingLogger, referenceIn } from '../recording-logger.ts';
+
+const skills: McpEndpoint = {
+  methods: [
+    ...METHODS,
+    defineMethod({ name: 'skills/get', target: 'uri' }),
+    defineMethod({ name: 'skills/watch', stream: true }),
+  ],
+  async handler({ method }, exchange) {
+    if (method === 'skills/watch') await exchange.notify({ method: 'notifications/skills/changed' });
+    return { resultType: 'complete' };
+  },
+};
 
 describeMatrix('a function as an endpoint', (connect) => {
   it('gets every request and gives every result', async () => {
     const echo: McpHandler = async ({ method, params }) => ({ resultType: 'complete', method, x: params.x });
     const client = await connect(echo);
-    expect(await client.result('tools/list', { x: 1 })).toEqual({ resultType: 'complete', method: 'tools/list', x: 1 });
-    expect(await client.result('any/thing', { x: [2] })).toEqual({
-      resultType: 'complete',
-      method: 'any/thing',
-      x: [2],
-    });
-  });
-
-  it('results of kinds that the library does not know pass', async () => {
-    const client = await connect(async () => ({ resultType: 'task', task: { id: '1' } }));
-    expect(await client.result('tools/call', { name: 'x' })).toEqual({ resultType: 'task', task: { id: '1' } });
+    for (const [method, x] of [
+      ['any/thing', 1],
+      ['any/other', [2]],
+    ] as const) {
+      expect(await client.result(method, { x })).toEqual({ resultType: 'complete', method, x });
+    }
   });
 
   it('notifications go out as they are given', async () => {
@@ -26,7 +33,7 @@ describeMatrix('a function as an endpoint', (connect) => {
       await exchange.notify({ method: 'notifications/com.example/bare' });
       return { resultType: 'complete' };
     });
-    const { notifications, message } = await client.request('tools/list');
+    const { notifications, message } = await client.request('any/thing');
     expect(notifications).toEqual([
       { jsonrpc: '2.0', method: 'notifications/com.example/any', params: { a: 1 } },
       { jsonrpc: '2.0', method: 'notifications/com.example/bare' },
@@ -107,29 +114,76 @@ describeMatrix('a function as an endpoint', (connect) => {
     }
   });
 
-  it('methods of an extension have their headers and streams by its table', async () => {
-    const rows = [
-      defineMethod({ name: 'skills/get', target: 'uri' }),
-      defineMethod({ name: 'skills/watch', stream: true }),
-    ];
-    const handler: McpHandler = async (request, exchange) => {
-      if (request.method === 'skills/watch') await exchange.notify({ method: 'notifications/skills/changed' });
+  it('an McpError whose data JSON cannot carry is an unexpected error itself', async () => {
+    const logger = recordingLogger();
+    const client = await connect(() => raise(new McpError(-31999, 'No', { data: { amount: 1n } })), { logger });
+    expect((await client.error('any/thing')).code).toBe(-32603);
+    expect(logger.entries).toHaveLength(1);
+  });
+
+  it('a notification that JSON cannot carry fails the handler that sent it, and nothing else', async () => {
+    const failures: unknown[] = [];
+    const client = await connect(async (_request, exchange) => {
+      try {
+        await exchange.notify({ method: 'notifications/com.example/any', params: { amount: 1n } });
+      } catch (error) {
+        failures.push(error);
+      }
+      await exchange.notify({ method: 'notifications/com.example/any', params: { amount: 1 } });
       return { resultType: 'complete' };
-    };
-    const client = await connect({ handler, methods: [...METHODS, ...rows] });
-    const withName = { headers: { 'mcp-name': 'skill:1' } };
-    expect(await client.result('skills/get', { uri: 'skill:1' }, withName)).toEqual({ resultType: 'complete' });
-    expect((await client.error('skills/get', { uri: 'skill:2' }, withName)).code).toBe(-32020);
-    expect((await client.error('skills/get', { uri: 'skill:1' })).code).toBe(-32020);
-    const { notifications, isStream } = await client.request(
-      'skills/watch',
-      {},
-      { id: 'w', accept: 'application/json' },
-    );
-    expect(isStream).toBe(true);
-    expect(notifications).toMatchObject([{ params: { _meta: { 'io.modelcontextprotocol/subscriptionId': 'w' } } }]);
+    });
+    const { notifications } = await client.request('any/thing');
+    expect(failures).toEqual([expect.any(TypeError)]);
+    expect(notifications).toMatchObject([{ params: { amount: 1 } }]);
+  });
+
+  it('methods of an extension are served by its table', async () => {
+    const client = await connect(skills);
+    expect(await client.result('skills/get', { uri: 'skill:1' })).toEqual({ resultType: 'complete' });
+    const { notifications, message } = await client.request('skills/watch', {}, { id: 'w' });
+    const _meta = { 'io.modelcontextprotocol/subscriptionId': 'w' };
+    expect(notifications).toMatchObject([{ method: 'notifications/skills/changed', params: { _meta } }]);
+    expect(message.result).toMatchObject({ resultType: 'complete', _meta });
   });
 });
+
+describeMatrix(
+  'what a function as an endpoint writes',
+  (connect) => {
+    it('results of kinds that the library does not know pass', async () => {
+      const client = await connect(async () => ({ resultType: 'task', task: { id: '1' } }));
+      expect(await client.result('tools/call', { name: 'x' })).toEqual({ resultType: 'task', task: { id: '1' } });
+    });
+
+    it('a result that lacks what its method needs is its own affair', async () => {
+      const client = await connect(async () => ({ resultType: 'complete' }));
+      expect(await client.result('tools/list')).toEqual({ resultType: 'complete' });
+    });
+  },
+  { over: 'wires' },
+);
+
+describeMatrix(
+  'methods of an extension over HTTP',
+  (connect) => {
+    it('have their headers by its table', async () => {
+      const client = await connect(skills);
+      const get = async (uri: string, name?: string) =>
+        client.error('skills/get', { uri }, { http: { headers: { 'mcp-name': name } } });
+      expect((await get('skill:2', 'skill:1')).code).toBe(-32020);
+      expect((await get('skill:1')).code).toBe(-32020);
+    });
+
+    it('have their streams by its table, whatever a client accepts', async () => {
+      const answer = await (
+        await connect(skills)
+      ).request('skills/watch', {}, { http: { accept: 'application/json' } });
+      expectHttp(answer, { isStream: true });
+      expect(answer.notifications).toHaveLength(1);
+    });
+  },
+  { over: 'http' },
+);
 
 function raise(thrown: unknown): never {
   throw thrown;

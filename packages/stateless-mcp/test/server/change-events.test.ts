@@ -132,7 +132,7 @@ describeMatrix('changes', (connect) => {
 
   it('reach every one of many listeners, and not those who left', async () => {
     const { server, client } = await serve(connect);
-    const streams = await Promise.all(Array.from({ length: 20 }, async () => listen(client, everything, { id: 1 })));
+    const streams = await Promise.all(Array.from({ length: 20 }, async () => listen(client, everything)));
     for (const gone of streams.splice(0, 10)) await gone.close();
     server.notify.toolsChanged();
     for (const stream of streams) {
@@ -193,19 +193,6 @@ describeMatrix('changes', (connect) => {
     expect(message.result?.resultType).toBe('complete');
   });
 
-  it('end in good order when the server closes, with what was pending before', async () => {
-    const { server, client } = await serve(connect);
-    const stream = await listen(client, everything, { id: 'mine' });
-    const drained = client.drain();
-    expect(await stream.next()).toMatchObject({
-      id: 'mine',
-      result: { resultType: 'complete', _meta: { [SUBSCRIPTION_ID_META_KEY]: 'mine' } },
-    });
-    expect(await stream.next()).toBeUndefined();
-    await drained;
-    server.notify.toolsChanged();
-  });
-
   it('of one thing are announced once to who does not read, and names of prototypes are names', async () => {
     const { server, client } = await serve(connect);
     const stream = await listen(client, { resourceSubscriptions: ['file:///__proto__', 'file:///constructor'] });
@@ -217,3 +204,22 @@ describeMatrix('changes', (connect) => {
     await stream.close();
   });
 });
+
+describeMatrix(
+  'a stream of changes',
+  (connect) => {
+    it('ends in good order when the server closes, with what was pending before', async () => {
+      const { server, client } = await serve(connect);
+      const stream = await listen(client, everything, { id: 'mine' });
+      const drained = client.drain();
+      expect(await stream.next()).toMatchObject({
+        id: 'mine',
+        result: { resultType: 'complete', _meta: { [SUBSCRIPTION_ID_META_KEY]: 'mine' } },
+      });
+      expect(await stream.next()).toBeUndefined();
+      await drained;
+      server.notify.toolsChanged();
+    });
+  },
+  { over: 'wires' },
+);

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, type AuthInfo } from '../../src/protocol/index.ts';
 import { McpServer, type RequestContext } from '../../src/server/index.ts';
-import { type Connect, describeMatrix, type MatrixClient, type RequestOptions } from '../matrix.ts';
-import { recordingLogger } from '../recording-logger.ts';
+import { type Connect, describeMatrix, type RequestOptions } from '../matrix.ts';
+import { type RecordingLogger, recordingLogger } from '../recording-logger.ts';
 
 const info = { name: 'context', version: '1.0.0' };
 
@@ -14,7 +14,7 @@ async function see(connect: Connect, look: (context: RequestContext) => unknown,
   return (result.structuredContent as { seen: unknown }).seen;
 }
 
-describeMatrix('the context of a handler', (connect) => {
+describeMatrix('the context of a handler', (connect, carrier) => {
   it('can be destructured, in parameters and later', async () => {
     const meta = { progressToken: 1, 'io.modelcontextprotocol/logLevel': 'debug' };
     const server = new McpServer(info);
@@ -28,7 +28,7 @@ describeMatrix('the context of a handler', (connect) => {
           signal.aborted,
           closing.aborted,
           auth?.principal,
-          typeof http?.url,
+          typeof http,
           client.capabilities,
           'io.modelcontextprotocol/protocolVersion' in own,
           wantsProgress,
@@ -38,8 +38,9 @@ describeMatrix('the context of a handler', (connect) => {
     const options = { meta, auth: { principal: 'alice' } };
     const answer = await (await connect(server)).request('tools/call', { name: 'look' }, options);
     expect(answer.notifications).toHaveLength(2);
+    const http = carrier === 'http' ? 'object' : 'undefined';
     expect(answer.message.result?.content).toEqual([
-      { type: 'text', text: '[false,false,"alice","string",{},true,true]' },
+      { type: 'text', text: `[false,false,"alice","${http}",{},true,true]` },
     ]);
   });
 
@@ -47,22 +48,6 @@ describeMatrix('the context of a handler', (connect) => {
     const auth: AuthInfo = { principal: 'alice', scopes: ['a'], clientId: 'c', expiresAt: 4e12, claims: { tenant: 7 } };
     expect(await see(connect, (context) => context.auth, { auth })).toEqual(auth);
     expect(await see(connect, (context) => context.auth)).toBeNull();
-  });
-
-  it('has the headers of the request, in any case', async () => {
-    const headers = { 'X-Tenant': 'acme' };
-    const look = ({ http }: RequestContext) => [
-      http?.headers.get('x-tenant'),
-      http?.headers.get('X-TENANT'),
-      http?.headers.get('x-none'),
-    ];
-    expect(await see(connect, look, { headers })).toEqual(['acme', 'acme', null]);
-  });
-
-  it('header names of the prototype are absent headers', async () => {
-    const look = ({ http }: RequestContext) =>
-      ['constructor', '__proto__', 'toString', 'hasOwnProperty'].map((name) => http?.headers.get(name));
-    expect(await see(connect, look)).toEqual([null, null, null, null]);
   });
 
   it('META-07: knows what the client can do for this one request', async () => {
@@ -96,6 +81,32 @@ describeMatrix('the context of a handler', (connect) => {
   });
 });
 
+describeMatrix(
+  'the HTTP request in the context of a handler',
+  (connect) => {
+    it('has the headers, in any case', async () => {
+      const headers = { 'X-Tenant': 'acme' };
+      const look = ({ http }: RequestContext) => [
+        http?.headers.get('x-tenant'),
+        http?.headers.get('X-TENANT'),
+        http?.headers.get('x-none'),
+      ];
+      expect(await see(connect, look, { http: { headers } })).toEqual(['acme', 'acme', null]);
+    });
+
+    it('header names of the prototype are absent headers', async () => {
+      const look = ({ http }: RequestContext) =>
+        ['constructor', '__proto__', 'toString', 'hasOwnProperty'].map((name) => http?.headers.get(name));
+      expect(await see(connect, look)).toEqual([null, null, null, null]);
+    });
+
+    it('has its URL', async () => {
+      expect(await see(connect, ({ http }) => http?.url.endsWith('/mcp'))).toBe(true);
+    });
+  },
+  { over: 'http' },
+);
+
 /** A tool that waits until it is told to stop. */
 function waitingServer() {
   const started = deferred<RequestContext>();
@@ -111,27 +122,31 @@ function waitingServer() {
   return { server, logger, started: started.promise, stopped: stopped.promise };
 }
 
+/** Calls a tool, leaves, and looks at what its handler sees of that. */
+async function expectStopped(connect: Connect, options: RequestOptions = {}): Promise<void> {
+  const { server, logger, started, stopped } = waitingServer();
+  const client = await connect(server, { logger });
+  const leaving = new AbortController();
+  const answer = client.request('tools/call', { name: 'wait' }, { ...options, signal: leaving.signal });
+  await started;
+  leaving.abort();
+  await expectGone(answer);
+  expect(await stopped).toMatchObject({ name: 'AbortError' });
+  expectQuiet(logger);
+}
+
+/** Who leaves is no trouble. */
+function expectQuiet({ entries }: RecordingLogger): void {
+  expect(entries.filter(({ level }) => level !== 'debug')).toEqual([]);
+}
+
 async function expectGone(request: Promise<unknown>): Promise<void> {
   await expect(request).rejects.toThrow();
 }
 
 describeMatrix('a caller that leaves', (connect) => {
-  const call = async (client: MatrixClient, options: RequestOptions) =>
-    client.request('tools/call', { name: 'wait' }, options);
-
-  it.each([
-    { form: 'a JSON answer', accept: 'application/json' },
-    { form: 'an answer that may be a stream', accept: 'application/json, text/event-stream' },
-  ])('CANC-02: aborts the signal of its handler, before $form', async ({ accept }) => {
-    const { server, logger, started, stopped } = waitingServer();
-    const client = await connect(server, { logger });
-    const leaving = new AbortController();
-    const answer = call(client, { signal: leaving.signal, accept });
-    await started;
-    leaving.abort();
-    await expectGone(answer);
-    expect(await stopped).toMatchObject({ name: 'AbortError' });
-    expect(logger.entries).toEqual([]);
+  it('CANC-02: aborts the signal of its handler', async () => {
+    await expectStopped(connect);
   });
 
   it('CANC-02: aborts the signal of its handler, in the middle of a stream', async () => {
@@ -143,7 +158,7 @@ describeMatrix('a caller that leaves', (connect) => {
     expect(await stream.next()).toMatchObject({ params: { progress: 1 } });
     await stream.close();
     expect(await stopped).toMatchObject({ name: 'AbortError' });
-    expect(logger.entries).toEqual([]);
+    expectQuiet(logger);
   });
 
   it('does not disturb others', async () => {
@@ -151,9 +166,9 @@ describeMatrix('a caller that leaves', (connect) => {
     server.registerTool('other', {}, () => 'undisturbed');
     const client = await connect(server);
     const leaving = new AbortController();
-    const answer = client.request('tools/call', { name: 'wait' }, { signal: leaving.signal, id: 1 });
+    const answer = client.request('tools/call', { name: 'wait' }, { signal: leaving.signal });
     await started;
-    const other = client.result('tools/call', { name: 'other' }, { id: 1 });
+    const other = client.result('tools/call', { name: 'other' });
     leaving.abort();
     await expectGone(answer);
     await stopped;
@@ -183,27 +198,41 @@ describeMatrix('a caller that leaves', (connect) => {
     finish.resolve(undefined);
     await finished.promise;
     expect(await client.result('tools/list')).toMatchObject({ tools: [{ name: 'stubborn' }] });
-    expect(logger.entries).toEqual([]);
+    expectQuiet(logger);
   });
 });
 
-describeMatrix('a server that closes', (connect) => {
-  it('tells its handlers, which may still answer', async () => {
-    const started = deferred<RequestContext>();
-    const server = new McpServer(info);
-    server.registerTool('work', {}, async (_input, context) => {
-      started.resolve(context);
-      await new Promise((resolve) => context.closing.addEventListener('abort', resolve, { once: true }));
-      return context.signal.aborted ? 'aborted' : 'finished';
+describeMatrix(
+  'a caller that leaves an HTTP request',
+  (connect) => {
+    it('CANC-02: aborts the signal of its handler, before a JSON answer', async () => {
+      await expectStopped(connect, { http: { accept: 'application/json' } });
     });
-    const client = await connect(server);
-    const answer = client.result('tools/call', { name: 'work' });
-    await started.promise;
-    const drained = client.drain();
-    expect(await answer).toMatchObject({ content: [{ text: 'finished' }] });
-    await drained;
-  });
-});
+  },
+  { over: 'http' },
+);
+
+describeMatrix(
+  'a server that closes',
+  (connect) => {
+    it('tells its handlers, which may still answer', async () => {
+      const started = deferred<RequestContext>();
+      const server = new McpServer(info);
+      server.registerTool('work', {}, async (_input, context) => {
+        started.resolve(context);
+        await new Promise((resolve) => context.closing.addEventListener('abort', resolve, { once: true }));
+        return context.signal.aborted ? 'aborted' : 'finished';
+      });
+      const client = await connect(server);
+      const answer = client.result('tools/call', { name: 'work' });
+      await started.promise;
+      const drained = client.drain();
+      expect(await answer).toMatchObject({ content: [{ text: 'finished' }] });
+      await drained;
+    });
+  },
+  { over: 'wires' },
+);
 
 interface Deferred<Value> {
   readonly promise: Promise<Value>;

@@ -1,7 +1,13 @@
 import { expect, it } from 'vitest';
-import { McpError, type McpMiddleware, withExchange, withMiddleware } from '../../src/protocol/index.ts';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  McpError,
+  type McpMiddleware,
+  withExchange,
+  withMiddleware,
+} from '../../src/protocol/index.ts';
 import { McpServer } from '../../src/server/index.ts';
-import { describeMatrix } from '../matrix.ts';
+import { describeMatrix, expectHttp } from '../matrix.ts';
 import { recordingLogger, referenceIn } from '../recording-logger.ts';
 
 const info = { name: 'middleware', version: '1.0.0' };
@@ -52,24 +58,22 @@ describeMatrix('middleware', (connect) => {
     const client = await connect(withMiddleware(server(), watch));
     await client.result('server/discover');
     await client.error('nonsense');
-    await client.request('tools/list', {}, { headers: { 'mcp-method': 'tools/call' } });
+    await client.error('tools/list', {}, { meta: { [CLIENT_CAPABILITIES_META_KEY]: 'all' } });
     expect(seen).toEqual(['server/discover', 'nonsense']);
   });
 
   it('may answer itself, with a result or an error', async () => {
+    const own = { resultType: 'complete', tools: [], ttlMs: 0, cacheScope: 'private', own: true };
     const answering: McpMiddleware = async (request, exchange, next) => {
-      if (request.method === 'tools/list') return { resultType: 'complete', tools: [], own: true };
+      if (request.method === 'tools/list') return own;
       if (request.method === 'prompts/list') throw new McpError(429, 'Slow down', { headers: { 'Retry-After': '7' } });
       return next(request, exchange);
     };
     const client = await connect(withMiddleware(server(), answering));
-    expect(await client.result('tools/list')).toEqual({ resultType: 'complete', tools: [], own: true });
-    const { status, headers, message } = await client.request('prompts/list');
-    expect([status, headers.get('retry-after'), message.error]).toEqual([
-      429,
-      '7',
-      { code: 429, message: 'Slow down' },
-    ]);
+    expect(await client.result('tools/list')).toEqual(own);
+    const answer = await client.request('prompts/list');
+    expect(answer.message.error).toEqual({ code: 429, message: 'Slow down' });
+    expectHttp(answer, { status: 429, headers: { 'retry-after': '7' } });
   });
 
   it('may change a request by making another one', async () => {
@@ -98,7 +102,7 @@ describeMatrix('withExchange', (connect) => {
       next(request, withExchange(exchange, { auth: undefined }));
     const client = await connect(withMiddleware(server(), anonymous));
     expect(await client.result('tools/call', { name: 'who' }, alice)).toMatchObject({ content: [{ text: 'nobody' }] });
-    expect((await client.request('tools/call', { name: 'admin' }, alice)).status).toBe(401);
+    expect((await client.error('tools/call', { name: 'admin' }, alice)).code).toBe(401);
     expect((await client.error('tools/call', { name: 'hidden' }, alice)).code).toBe(-32602);
     const { tools } = await client.result('tools/list', {}, alice);
     expect(JSON.stringify(tools)).not.toContain('hidden');
@@ -116,7 +120,7 @@ describeMatrix('withExchange', (connect) => {
     };
     const client = await connect(withMiddleware(server(), acting));
     expect(await client.result('tools/call', { name: 'who' }, alice)).toMatchObject({ content: [{ text: 'bob' }] });
-    expect((await client.request('tools/call', { name: 'admin' }, alice)).status).toBe(403);
+    expect((await client.error('tools/call', { name: 'admin' }, alice)).code).toBe(403);
   });
 
   it('changes made twice add up', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { LOG_LEVEL_META_KEY, LOGGING_LEVELS } from '../../src/protocol/index.ts';
 import { McpServer, type RequestContext } from '../../src/server/index.ts';
-import { type Connect, describeMatrix, type RequestOptions } from '../matrix.ts';
+import { type Connect, describeMatrix, expectHttp, type RequestOptions } from '../matrix.ts';
 import { recordingLogger } from '../recording-logger.ts';
 
 const info = { name: 'notifications', version: '1.0.0' };
@@ -24,9 +24,10 @@ describeMatrix('log messages', (connect) => {
   };
 
   it('META-08: without logLevel there are none, and the answer stays JSON', async () => {
-    const { notifications, isStream, message } = await run(connect, logAll);
-    expect({ notifications, isStream }).toEqual({ notifications: [], isStream: false });
-    expect(message.result).toMatchObject({ content: [{ text: 'done' }] });
+    const answer = await run(connect, logAll);
+    expect(answer.notifications).toEqual([]);
+    expect(answer.message.result).toMatchObject({ content: [{ text: 'done' }] });
+    expectHttp(answer, { isStream: false });
   });
 
   it.each(LOGGING_LEVELS)('META-09: with %s come that level and all above, before the response', async (level) => {
@@ -41,9 +42,11 @@ describeMatrix('log messages', (connect) => {
     expect(message.result).toMatchObject({ content: [{ text: 'done' }] });
   });
 
-  it('below the level the answer stays JSON', async () => {
+  it('below the level there are none, and the answer stays JSON', async () => {
     const meta = { [LOG_LEVEL_META_KEY]: 'emergency' };
-    expect((await run(connect, ({ log }) => log('alert', 'x'), { meta })).isStream).toBe(false);
+    const answer = await run(connect, ({ log }) => log('alert', 'x'), { meta });
+    expect(answer.notifications).toEqual([]);
+    expectHttp(answer, { isStream: false });
   });
 
   it('data is any JSON value', async () => {
@@ -86,7 +89,7 @@ describeMatrix('log messages', (connect) => {
   });
 });
 
-describeMatrix('progress', (connect) => {
+describeMatrix('progress', (connect, carrier) => {
   it('goes to who wants it, before the response, with the token as it came', async () => {
     for (const progressToken of ['token', '', 0, 7]) {
       const { notifications } = await run(
@@ -109,11 +112,14 @@ describeMatrix('progress', (connect) => {
   });
 
   it('that nobody wants is dropped, and the answer stays JSON', async () => {
-    const { isStream, notifications } = await run(connect, async ({ progress, wantsProgress }) => {
-      expect(wantsProgress).toBe(false);
+    const seen: boolean[] = [];
+    const answer = await run(connect, async ({ progress, wantsProgress }) => {
+      seen.push(wantsProgress);
       await progress(1);
     });
-    expect({ isStream, notifications }).toEqual({ isStream: false, notifications: [] });
+    expect(seen).toEqual([false]);
+    expect(answer.notifications).toEqual([]);
+    expectHttp(answer, { isStream: false });
   });
 
   it('handlers know whether somebody wants it, and never see the token', async () => {
@@ -189,7 +195,7 @@ describeMatrix('progress', (connect) => {
     }
   });
 
-  it('of concurrent calls with the same token goes each to its own', async () => {
+  it('of concurrent calls goes each to its own', async () => {
     const server = new McpServer(info);
     const inputSchema = { type: 'object', properties: { n: { type: 'number' } } };
     server.registerTool('work', { inputSchema }, async ({ n }, { progress }) => {
@@ -202,7 +208,9 @@ describeMatrix('progress', (connect) => {
     const client = await connect(server);
     await Promise.all(
       Array.from({ length: 10 }, async (_, n) => {
-        const answer = await client.request('tools/call', { name: 'work', arguments: { n } }, { ...wanting, id: 1 });
+        // Where every request has a connection of its own, all tokens and ids may be the same.
+        const options = carrier === 'http' ? { ...wanting, id: 1 } : { meta: { progressToken: n } };
+        const answer = await client.request('tools/call', { name: 'work', arguments: { n } }, options);
         expect(answer.notifications.map(({ params }) => params?.message)).toEqual(
           Array.from({ length: 5 }, () => String(n)),
         );

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { McpServer, ToolError } from '../../src/server/index.ts';
 import { INVALID_PARAMS, McpError } from '../../src/protocol/index.ts';
-import { type Connect, describeMatrix } from '../matrix.ts';
+import { type Connect, describeMatrix, expectHttp } from '../matrix.ts';
 import { recordingLogger, referenceIn } from '../recording-logger.ts';
 
 const info = { name: 'results', version: '1.0.0' };
@@ -159,7 +159,7 @@ describeMatrix('failures of tools', (connect) => {
         throw new ToolError('There is no city called "Atlantis"');
       }),
     );
-    expect(answer.status).toBe(200);
+    expectHttp(answer, { status: 200 });
     expect(answer.message.result).toMatchObject({
       isError: true,
       content: [{ type: 'text', text: 'There is no city called "Atlantis"' }],

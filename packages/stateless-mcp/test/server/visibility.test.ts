@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AuthInfo } from '../../src/protocol/index.ts';
 import { type Caller, McpServer, type McpServerOptions, ResourceTemplate } from '../../src/server/index.ts';
-import { describeMatrix, type MatrixClient, type Params, type RequestOptions } from '../matrix.ts';
+import { describeMatrix, expectHttp, type MatrixClient, type Params, type RequestOptions } from '../matrix.ts';
 import { recordingLogger, referenceIn } from '../recording-logger.ts';
 
 const info = { name: 'visibility', version: '1.0.0' };
@@ -84,7 +84,7 @@ describeMatrix('definitions that not everybody may see', (connect) => {
         for (const other of others) {
           const hidden = await client.request(method, params, other);
           const missing = await client.request(method, unknown, other);
-          expect(hidden.status).toBe(missing.status);
+          expectHttp(hidden, missing.http === undefined ? {} : { status: missing.http.status });
           // Nothing but the name itself tells the two apart.
           const blurred = JSON.stringify(hidden.message.error).replaceAll(/secret|family/g, 'nowhere');
           expect(blurred).toBe(JSON.stringify(missing.message.error));

@@ -135,6 +135,17 @@ describe('a tree of processes', () => {
     expect(left).toEqual([]);
   });
 
+  it('is killed if its first process ignores everything else', async () => {
+    const { peer } = openPeer(serverCommand(stubborn));
+    await textOf(peer, 'echo');
+    const pid = peer.explain().process?.pid ?? Number.NaN;
+    const tree: Tree = { wrapper: pid, server: pid, grandchild: pid };
+    const seen = alive(tree);
+    await peer.close();
+    await expectGone(tree, seen, 'close() of a server without a wrapper that ignores SIGTERM');
+    expect(peer.explain().process).toMatchObject({ exitCode: null, exitSignal: 'SIGKILL' });
+  });
+
   it('is gone after its server was killed', async () => {
     const { command, pidFile } = setup({});
     const { peer } = openPeer(command);

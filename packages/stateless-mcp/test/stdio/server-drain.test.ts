@@ -106,6 +106,20 @@ describe('drain', () => {
     expect(isClosed).toBe(true);
   });
 
+  it('listens to nothing any more once only its last answers are under way', async () => {
+    const text = 'x'.repeat(100_000);
+    const { client, server, log } = servePair(async () => ({ ...DONE, text }), {}, { reads: false });
+    client.send(request('x', {}, { id: 1 }));
+    const drained = server.drain();
+    await sleep(5);
+    client.send({ jsonrpc: '2.0', id: 1, result: {} }, request('x', {}, { id: 2 }));
+    await sleep(5);
+    client.read();
+    await within(drained, 1000);
+    expect((await client.all()).map(({ id }) => id)).toEqual([1]);
+    expect(log).toEqual([]);
+  });
+
   it('await using closes', async () => {
     const readable = new PassThrough();
     const writable = new PassThrough();

@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { McpHandler } from '../../src/protocol/index.ts';
 import { serveStream } from '../../src/stdio/serve-stream.ts';
@@ -132,22 +132,26 @@ describe('a client that does not read', () => {
   });
 
   it('does not let one request have the pipe for itself', async () => {
-    const perRequest = 100;
+    const isHeld = deferred();
     const { client } = servePair(
       async ({ method }, exchange) => {
-        for (let index = 0; index < perRequest; index++) await exchange.notify(log([method, 'x'.repeat(20 * KIB)]));
-        return DONE;
+        if (method === 'first') void exchange.notify(log('x'.repeat(100 * KIB)));
+        for (let index = 0; index < 10; index++) void exchange.notify(log([method, 'x'.repeat(20 * KIB)]));
+        if (method === 'last') isHeld.resolve();
+        return new Promise(() => {});
       },
       {},
       { reads: false },
     );
-    client.send(request('a', {}, { id: 1, ...logged }), request('b', {}, { id: 2, ...logged }));
-    await sleep(20);
+    for (const name of ['first', 'a', 'b', 'last']) client.send(request(name, {}, { id: name, ...logged }));
+    await isHeld.promise;
     client.read();
-    await Promise.all([client.answer(1), client.answer(2)]);
-    const names = client.messages.slice(0, perRequest).map((message) => at(message, 'params', 'data', 0));
-    expect(names.filter((name) => name === 'a').length).toBeGreaterThan(perRequest / 4);
-    expect(names.filter((name) => name === 'b').length).toBeGreaterThan(perRequest / 4);
+    const nameOf = (message: unknown): unknown => at(message, 'params', 'data', 0);
+    await client.message(() => client.messages.length === 41);
+    const names = client.messages.slice(1).map(nameOf);
+    for (let turn = 0; turn < 10; turn++) {
+      expect(names.slice(turn * 4, turn * 4 + 4).sort()).toEqual(['a', 'b', 'first', 'last']);
+    }
   });
 
   it('gives up a request whose notifications may neither be dropped nor kept', async () => {
@@ -202,27 +206,54 @@ describe('a client that does not read', () => {
     expect(client.messages).toEqual([]);
   });
 
-  it.each([16, 4 * MIB])('waits for room in a stream that keeps %d bytes itself', async (writableHighWaterMark) => {
-    const written: string[] = [];
-    const writable = new PassThrough({ writableHighWaterMark });
-    const readable = new PassThrough();
+  it.each([16, 4 * MIB])('waits for room in a stream that keeps %d bytes itself', async (highWaterMark) => {
     const count = 100;
     let waits = 0;
-    const handler: McpHandler = async (_request, exchange) => {
+    const { lines } = await serveSlowly(highWaterMark, async (_request, exchange) => {
       for (let index = 0; index < count; index++) {
         const full = exchange.notify(log([index, 'x'.repeat(100 * KIB)]));
-        if (full !== undefined) {
-          waits += 1;
-          if (waits === 1) writable.on('data', (chunk: Buffer) => written.push(chunk.toString()));
-          await full;
-        }
+        if (full !== undefined) waits += 1;
+        await full;
       }
       return DONE;
-    };
-    await using _server = serveStream(handler, { readable, writable });
-    readable.write(`${JSON.stringify(request('x', {}, { id: 1, ...logged }))}\n`);
-    await eventually(() => written.join('').endsWith('"resultType":"complete"}}\n'));
+    });
     expect(waits).toBeGreaterThan(0);
-    expect(written.join('').split('\n')).toHaveLength(count + 2);
+    expect(lines).toHaveLength(count + 1);
+  });
+
+  it('keeps the order of what did not wait', async () => {
+    const count = 200;
+    const { lines } = await serveSlowly(16 * KIB, async (_request, exchange) => {
+      for (let index = 0; index < count; index++) {
+        const params = { uri: `x:${index}`, filling: 'x'.repeat(10 * KIB) };
+        void exchange.notify({ method: 'notifications/resources/updated', params });
+        await new Promise(setImmediate);
+      }
+      return DONE;
+    });
+    expect(lines.slice(0, -1).map((line) => at(line, 'params', 'uri'))).toEqual(
+      Array.from({ length: count }, (_, index) => `x:${index}`),
+    );
   });
 });
+
+/** One request whose client takes a chunk after the other, and some time for each. Resolves with what it was sent. */
+async function serveSlowly(
+  highWaterMark: number,
+  handler: McpHandler,
+): Promise<{ readonly lines: readonly unknown[] }> {
+  const written: string[] = [];
+  const writable = new Writable({
+    highWaterMark,
+    write(chunk: Buffer, _encoding, callback) {
+      written.push(chunk.toString());
+      setTimeout(callback, 2);
+    },
+  });
+  const readable = new PassThrough();
+  await using server = serveStream(handler, { readable, writable });
+  readable.end(`${JSON.stringify(request('x', {}, { id: 1, ...logged }))}\n`);
+  await within(server.closed, 10_000);
+  const lines = written.join('').split('\n');
+  return { lines: lines.filter((line) => line !== '').map((line): unknown => JSON.parse(line)) };
+}

@@ -5,7 +5,8 @@ import { createInterface } from 'node:readline';
 
 const START_TIMEOUT_MS = 30_000;
 
-const main = join(import.meta.dirname, '../examples/files/src/main.ts');
+const main = join(import.meta.dirname, '../../examples/files/src/main.ts');
+const program = ['--import', import.meta.resolve('tsx'), main];
 
 /**
  * Starts the example as its users do, as a process of its own.
@@ -14,7 +15,7 @@ const main = join(import.meta.dirname, '../examples/files/src/main.ts');
  * @returns where it is reached; `stop` asks it to end and resolves with its exit code
  */
 export async function startFilesExample(dir) {
-  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, '--dir', dir, '--port', '0'], {
+  const child = spawn(process.execPath, [...program, '--dir', dir, '--port', '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
@@ -32,4 +33,13 @@ export async function startFilesExample(dir) {
     child.kill('SIGKILL');
     throw error;
   }
+}
+
+/**
+ * The example for a client that starts it and speaks with it over standard streams.
+ *
+ * @param {string} dir the folder to serve
+ */
+export function filesExampleCommand(dir) {
+  return { command: process.execPath, args: [...program, '--dir', dir, '--stdio'] };
 }

@@ -1,0 +1,2 @@
+// As some dependencies do.
+process.stdout.write('This module was loaded\n');
