@@ -35,7 +35,10 @@ describe('wrong requests to our server over HTTP', { timeout: 30_000 }, () => {
   let http;
 
   before(async () => {
-    http = await serveHttp(createOurServer(() => {}), { port: 0 });
+    http = await serveHttp(
+      createOurServer(() => {}),
+      { port: 0 },
+    );
   });
 
   after(async () => {

@@ -68,7 +68,7 @@ async function connect(transport, options) {
     });
   }
   const errors = [];
-  client.onerror = (error) => errors.push(error);
+  Object.assign(client, { onerror: (error) => void errors.push(error) });
   const sent = [];
   const send = transport.send.bind(transport);
   transport.send = async (message, sendOptions) => {

@@ -1,6 +1,6 @@
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const program = join(import.meta.dirname, 'official-server-stdio.mjs');
+const program = fileURLToPath(import.meta.resolve('./official-server-stdio.mjs'));
 
 /**
  * The official server as a target for our client.

@@ -1,4 +1,7 @@
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** Our server for a client that starts it. */
-export const ourCommand = { command: process.execPath, args: [join(import.meta.dirname, 'our-server-stdio.mjs')] };
+export const ourCommand = {
+  command: process.execPath,
+  args: [fileURLToPath(import.meta.resolve('./our-server-stdio.mjs'))],
+};

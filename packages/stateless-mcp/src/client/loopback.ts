@@ -1,6 +1,6 @@
 import { admit, type AdmissionRules } from '../protocol/admission.ts';
 import { RemoteError, toMcpError } from '../protocol/errors.ts';
-import { kindOf, serialiseResponse, tagsFor } from '../protocol/exchange-messages.ts';
+import { kindOf, serialiseFailure, serialiseResponse, tagsFor } from '../protocol/exchange-messages.ts';
 import type { Exchange, McpEndpoint, McpHandler, McpRequest } from '../protocol/handler.ts';
 import { completeResult, readInbound, remoteError } from '../protocol/inbound.ts';
 import { parseJson, serialiseError, serialiseNotification } from '../protocol/json-rpc.ts';
@@ -125,7 +125,7 @@ class Loopback {
     try {
       return serialiseResponse(admission, await this.#handler(request, exchange));
     } catch (error) {
-      return serialiseError(id, toMcpError(error, request.method, this.#logger));
+      return serialiseFailure(toMcpError(error, request.method, this.#logger), id, this.#logger).text;
     } finally {
       isOver = true;
     }

@@ -93,7 +93,7 @@ export async function* readEvents(body: Body, maxEventBytes: number): AsyncGener
 
   function feed(text: string): void {
     if (text === '') return;
-    // One kind of line ends for the parser: it takes quadratic time for carriage returns, and waits for what follows one.
+    // Line feeds alone: after a carriage return the parser would wait for what follows it.
     const rest = endsWithCr && text.startsWith('\n') ? text.slice(1) : text;
     endsWithCr = text.endsWith('\r');
     const lines = rest.includes('\r') ? rest.replaceAll(/\r\n?/g, '\n') : rest;

@@ -1,5 +1,5 @@
-import { type McpError, toMcpError } from '../protocol/errors.ts';
-import { serialiseError } from '../protocol/json-rpc.ts';
+import type { McpError } from '../protocol/errors.ts';
+import { serialiseFailure } from '../protocol/exchange-messages.ts';
 import type { RequestId } from '../protocol/json-rpc-types.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { httpStatus } from './http-status.ts';
@@ -11,13 +11,8 @@ export interface ErrorAnswer {
   readonly text: string;
 }
 
-/** An error as an HTTP answer. One whose data JSON cannot carry is an unexpected error itself. */
+/** An error as an HTTP answer. */
 export function errorAnswer(error: McpError, id: RequestId | undefined, logger: Logger): ErrorAnswer {
-  const headers = { 'Content-Type': 'application/json', ...error.headers };
-  try {
-    return { status: httpStatus(error), headers, text: serialiseError(id, error) };
-  } catch (unsendable) {
-    const replacement = toMcpError(unsendable, `the data of error ${error.code}`, logger);
-    return { status: httpStatus(replacement), headers, text: serialiseError(id, replacement) };
-  }
+  const { sent, text } = serialiseFailure(error, id, logger);
+  return { status: httpStatus(sent), headers: { 'Content-Type': 'application/json', ...error.headers }, text };
 }

@@ -4,7 +4,8 @@ import type { McpEndpoint, McpHandler } from '../protocol/handler.ts';
 import { parseJson } from '../protocol/json-rpc.ts';
 import { readFetchBody } from './fetch-body.ts';
 import { FetchChannel } from './fetch-channel.ts';
-import { type DrainOptions, HttpBinding } from './http-binding.ts';
+import { HttpBinding } from './http-binding.ts';
+import type { DrainOptions } from '../protocol/drain-options.ts';
 import type { HttpHead } from './http-head.ts';
 import type { HttpOptions } from './http-options.ts';
 

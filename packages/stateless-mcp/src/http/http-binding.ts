@@ -3,6 +3,7 @@ import type { AuthInfo } from '../protocol/auth-info.ts';
 import { deferred } from '../protocol/deferred.ts';
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import { McpError, toMcpError } from '../protocol/errors.ts';
+import type { DrainOptions } from '../protocol/drain-options.ts';
 import { excerpt } from '../protocol/excerpt.ts';
 import type { McpEndpoint, McpHandler, McpRequest } from '../protocol/handler.ts';
 import { valueExceedsDepth } from '../protocol/json-depth.ts';
@@ -20,12 +21,6 @@ import type { HttpHead } from './http-head.ts';
 import { type HttpLimits, type HttpOptions, limitsOf } from './http-options.ts';
 import { type OriginGuard, originGuard } from './origin-guard.ts';
 import { Sweep } from './sweep.ts';
-
-/** How a binding is drained. */
-export interface DrainOptions {
-  /** Milliseconds for running calls to finish in, before they are aborted. Default: 10,000. */
-  readonly graceMs?: number;
-}
 
 /** `undefined`: the request has been answered. Otherwise its body is to be read. */
 export type HeadOutcome = { readonly auth: AuthInfo | undefined } | undefined;

@@ -4,6 +4,7 @@ import { INTERNAL_ERROR } from '../protocol/error-codes.ts';
 import { McpError, toMcpError } from '../protocol/errors.ts';
 import type { Exchange } from '../protocol/handler.ts';
 import {
+  controllerOf,
   exceedsBytes,
   kindOf,
   type RequestIdentity,
@@ -268,11 +269,4 @@ export class HttpExchange implements Exchange, ChannelEvents {
   #label(): string {
     return this.#origin.row?.name ?? 'a request';
   }
-}
-
-/** A controller that has aborted already if there is a reason. */
-function controllerOf(reason: unknown): AbortController {
-  const controller = new AbortController();
-  if (reason !== undefined) controller.abort(reason);
-  return controller;
 }

@@ -39,16 +39,15 @@ export class ToolRefresh {
 
   #start(read: (signal: AbortSignal) => Promise<void>): Reading {
     const leaving = new AbortController();
-    const done = read(leaving.signal);
-    const reading: Reading = { done, leaving, waiting: 0 };
-    done.then(
-      () => {
-        this.#count++;
-        this.#end(reading);
-      },
-      () => this.#end(reading),
-    );
+    const reading: Reading = { done: this.#counted(read(leaving.signal)), leaving, waiting: 0 };
+    const end = (): void => this.#end(reading);
+    reading.done.then(end, end);
     return reading;
+  }
+
+  async #counted(reading: Promise<void>): Promise<void> {
+    await reading;
+    this.#count++;
   }
 
   #end(reading: Reading): void {

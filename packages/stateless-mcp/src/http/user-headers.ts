@@ -91,7 +91,7 @@ export class UserHeaders {
       if (CREDENTIALS.test(lower)) credentials.push([lower, value]);
     }
     this.#headers = headers;
-    this.#credentials = JSON.stringify(credentials.sort());
+    this.#credentials = JSON.stringify(credentials.sort(([a], [b]) => (a < b ? -1 : 1)));
     // Of `Bearer abc` the second word alone is a secret too.
     this.#secrets = credentials.flatMap(([, value]) => [value, ...value.split(' ').slice(1)]);
   }

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { McpEndpoint, McpHandler } from '../protocol/handler.ts';
-import { type DrainOptions, HttpBinding } from '../http/http-binding.ts';
+import type { DrainOptions } from '../protocol/drain-options.ts';
+import { HttpBinding } from '../http/http-binding.ts';
 import type { HttpOptions } from '../http/http-options.ts';
 import { LOOPBACK_HOSTS } from '../http/origin-guard.ts';
 import { listenerOf } from './node-listener.ts';

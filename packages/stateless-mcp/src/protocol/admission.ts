@@ -71,16 +71,15 @@ function checkRequest(
 ): McpError | undefined {
   const versionHeader = headers?.get('mcp-protocol-version');
   if (versionHeader === null) {
-    // What a handshake-era client runs into first, so it says what is spoken here.
-    return new HeaderMismatchError(
-      `The header MCP-Protocol-Version is missing; served here are ${rules.versions.join(', ')}`,
-    );
+    return new HeaderMismatchError(`The header MCP-Protocol-Version is missing; ${servedVersions(rules)}`);
   }
 
   const meta = isObject(params) ? params._meta : undefined;
-  if (!isObject(meta)) return malformed('params._meta must be an object; every request carries its metadata');
+  if (!isObject(meta))
+    return malformed(`params._meta must be an object with the metadata of the request; ${servedVersions(rules)}`);
   const version = meta[PROTOCOL_VERSION_META_KEY];
-  if (typeof version !== 'string') return malformed(`params._meta["${PROTOCOL_VERSION_META_KEY}"] must be a string`);
+  if (typeof version !== 'string')
+    return malformed(`params._meta["${PROTOCOL_VERSION_META_KEY}"] must be a string; ${servedVersions(rules)}`);
   if (!isObject(meta[CLIENT_CAPABILITIES_META_KEY])) {
     return malformed(`params._meta["${CLIENT_CAPABILITIES_META_KEY}"] must be an object, at least {}`);
   }
@@ -93,6 +92,11 @@ function checkRequest(
   }
   if (!rules.versions.includes(version)) return new UnsupportedProtocolVersionError(version, rules.versions);
   return headers === undefined ? undefined : checkRoutingHeaders(method, params as RequestParams, rules, headers);
+}
+
+/** Handshake-era clients run into these errors first, so they say what is spoken here. */
+function servedVersions({ versions }: AdmissionRules): string {
+  return `served here are ${versions.join(', ')}`;
 }
 
 function checkRoutingHeaders(
@@ -156,7 +160,8 @@ function whatIsWrong(message: unknown): string {
   return '"method" must be a string';
 }
 
-function isResponse(message: Readonly<Record<string, unknown>>): boolean {
+/** Clients of this revision send none. */
+export function isResponse(message: Readonly<Record<string, unknown>>): boolean {
   return message.method === undefined && (Object.hasOwn(message, 'result') || Object.hasOwn(message, 'error'));
 }
 

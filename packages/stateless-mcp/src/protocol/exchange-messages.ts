@@ -1,5 +1,7 @@
 /** How a server binding writes what belongs to one request: the tags of this hop on it, whatever carries it. */
-import { type NotificationTags, serialiseResult } from './json-rpc.ts';
+import { type McpError, toMcpError } from './errors.ts';
+import { type NotificationTags, serialiseError, serialiseResult } from './json-rpc.ts';
+import type { Logger } from './logger.ts';
 import { isObject } from './json.ts';
 import type { RequestId } from './json-rpc-types.ts';
 import { type ProgressToken, SUBSCRIPTION_ID_META_KEY } from './meta.ts';
@@ -41,6 +43,27 @@ export function serialiseResponse({ row, id }: RequestIdentity, result: McpResul
 function checkResult(result: unknown): asserts result is McpResult {
   if (isObject(result) && typeof result.resultType === 'string') return;
   throw new TypeError('A handler must resolve with a result: an object with a resultType');
+}
+
+/** An error as one line of JSON. One whose data JSON cannot carry is an unexpected error itself, and the one that is sent. */
+export function serialiseFailure(
+  error: McpError,
+  id: RequestId | undefined,
+  logger: Logger,
+): { readonly sent: McpError; readonly text: string } {
+  try {
+    return { sent: error, text: serialiseError(id, error) };
+  } catch (unsendable) {
+    const sent = toMcpError(unsendable, `the data of error ${error.code}`, logger);
+    return { sent, text: serialiseError(id, sent) };
+  }
+}
+
+/** A controller that has aborted already if there is a reason. */
+export function controllerOf(reason: unknown): AbortController {
+  const controller = new AbortController();
+  if (reason !== undefined) controller.abort(reason);
+  return controller;
 }
 
 /** Whether a text is longer than that in UTF-8. A UTF-16 unit has at most three bytes, so that only large texts are measured. */

@@ -9,7 +9,7 @@ import { isObject } from './json.ts';
 import type { RequestId } from './json-rpc-types.ts';
 import { LocalError, phaseOf } from './local-error.ts';
 import { type ProgressToken, SUBSCRIPTION_ID_META_KEY } from './meta.ts';
-import type { MethodRow } from './methods.ts';
+import { type MethodRow, READ_RESOURCE } from './methods.ts';
 import type { ExtensionNotification, McpNotification } from './notifications.ts';
 import type { McpResult } from './result.ts';
 import { isModernVersion } from './versions.ts';
@@ -119,10 +119,14 @@ export function completeResult(result: unknown, method: string, row: MethodRow |
     ttlMs: typeof ttlMs === 'number' && ttlMs > 0 ? ttlMs : 0,
     cacheScope: cacheScope === 'public' ? 'public' : 'private',
   };
-  if (result.resultType !== undefined && hints.ttlMs === ttlMs && hints.cacheScope === cacheScope) {
+  const isEnd = row.pages !== undefined && result.nextCursor === null;
+  if (result.resultType !== undefined && hints.ttlMs === ttlMs && hints.cacheScope === cacheScope && !isEnd) {
     return result as McpResult;
   }
-  return { ...result, resultType: 'complete', ...hints };
+  const completed: Record<string, unknown> = { ...result, resultType: 'complete', ...hints };
+  // Only a value that is not null is a cursor.
+  if (isEnd) delete completed.nextCursor;
+  return completed as McpResult;
 }
 
 function checkMembers(result: Readonly<Record<string, unknown>>, method: string, row: MethodRow): void {
@@ -133,7 +137,8 @@ function checkMembers(result: Readonly<Record<string, unknown>>, method: string,
       throw invalidAnswer(method, `"${member}" is no ${shape}`, row);
     }
   }
-  if (pages !== undefined && result.nextCursor !== undefined && typeof result.nextCursor !== 'string') {
+  const { nextCursor = null } = result;
+  if (pages !== undefined && nextCursor !== null && typeof nextCursor !== 'string') {
     throw invalidAnswer(method, '"nextCursor" is no string', row);
   }
 }
@@ -155,10 +160,12 @@ export function remoteError(
   const text = typeof message === 'string' ? message : '';
   const { retryAfterMs } = http;
   const wait = retryAfterMs === undefined ? '' : ` (it asks to wait ${Math.ceil(retryAfterMs / 1000)} s)`;
-  return new RemoteError(successorOf(code, data), `${text}${wait}`, { ...http, data });
+  return new RemoteError(successorOf(code, data, method), `${text}${wait}`, { ...http, data });
 }
 
-function successorOf(code: number, data: unknown): number {
+function successorOf(code: number, data: unknown, method: string): number {
+  // Handshake-era servers say so that there is no such resource; elsewhere the code means nothing.
+  if (code === -32002 && method === READ_RESOURCE.name) return INVALID_PARAMS;
   if ((code === INVALID_PARAMS || code === -32004) && supportedVersions(data).some(isModernVersion)) {
     return UNSUPPORTED_PROTOCOL_VERSION;
   }

@@ -5,6 +5,7 @@ export { type Clock, systemClock } from './clock.ts';
 export type * from './completion.ts';
 export type * from './content.ts';
 export type { DiscoverResult } from './discover.ts';
+export type { DrainOptions } from './drain-options.ts';
 export type * from './elicitation.ts';
 export * from './error-codes.ts';
 export {

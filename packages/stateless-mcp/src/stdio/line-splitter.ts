@@ -6,12 +6,16 @@ const CARRIAGE_RETURN = 0x0d;
 /** What is kept of both ends of a line that is too long. */
 const KEPT_BYTES = 256;
 
+/** Room that is kept for the next line. */
+const REUSED_BYTES = 64 * 1024;
+
 /** Where a message says its id when it is written by the usual serialisers: right at its start, or at its very end. */
-const ID_AT_START = /^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,15}|"[^"\\]{1,200}")\s*,/;
+const ID_AT_START =
+  /^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*(?:"method"\s*:\s*"[^"\\]{1,100}"\s*,\s*)?"id"\s*:\s*(\d{1,15}|"[^"\\]{1,200}")\s*,/;
 const ID_AT_END = /[,{]\s*"id"\s*:\s*(\d{1,15}|"[^"\\]{1,200}")\s*\}\s*$/;
 
 export interface LineHandler {
-  /** A line without its end. Never empty. The bytes may be part of a chunk: read them before returning. */
+  /** A line without its end. Never empty. The bytes are used again: read them before returning. */
   line(bytes: Uint8Array): void;
   /** A line was longer than allowed and is gone. `id`: of the message in it, if both ends of the line tell. */
   oversized(bytes: number, id: RequestId | undefined): void;
@@ -24,8 +28,8 @@ export interface LineHandler {
 export class LineSplitter {
   readonly #maxLineBytes: number;
   readonly #handler: LineHandler;
-  /** The chunks of a line whose end has not come yet. */
-  #parts: Uint8Array[] = [];
+  /** What has come of a line whose end has not; grows by doubling, so that small chunks cost no more than large ones. */
+  #line = new Uint8Array(0);
   #length = 0;
   /** Both ends of a line that is being skipped. */
   #skipped: { readonly head: Uint8Array; tail: Uint8Array } | undefined;
@@ -38,8 +42,10 @@ export class LineSplitter {
   push(chunk: Uint8Array): void {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      this.#take(chunk.subarray(start, end));
-      this.#finish();
+      const rest = chunk.subarray(start, end);
+      // Most lines lie within one chunk, and are not copied.
+      if (this.#length === 0 && rest.length <= this.#maxLineBytes) this.#emit(rest);
+      else this.#finish(rest);
       start = end + 1;
     }
     if (start < chunk.length) this.#take(chunk.subarray(start));
@@ -47,55 +53,56 @@ export class LineSplitter {
 
   /** The stream is over. What came last counts as a line, whether its end came or not. */
   end(): void {
-    this.#finish();
+    this.#finish(new Uint8Array(0));
   }
 
   #take(bytes: Uint8Array): void {
-    this.#length += bytes.length;
+    const length = this.#length + bytes.length;
     if (this.#skipped !== undefined) {
       this.#skipped.tail = lastBytes(this.#skipped.tail, bytes);
-    } else if (this.#length > this.#maxLineBytes) {
-      const line = joined([...this.#parts, bytes], this.#length);
-      this.#parts = [];
-      this.#skipped = { head: line.slice(0, KEPT_BYTES), tail: line.slice(-KEPT_BYTES) };
+    } else if (length > this.#maxLineBytes) {
+      const kept = this.#line.subarray(0, this.#length);
+      const head = joined(kept.subarray(0, KEPT_BYTES), bytes.subarray(0, KEPT_BYTES)).slice(0, KEPT_BYTES);
+      this.#skipped = { head, tail: lastBytes(kept.subarray(-KEPT_BYTES), bytes) };
+      this.#line = new Uint8Array(0);
     } else {
-      this.#parts.push(bytes);
+      if (length > this.#line.length) {
+        const grown = new Uint8Array(Math.min(this.#maxLineBytes, Math.max(2 * this.#line.length, length)));
+        grown.set(this.#line.subarray(0, this.#length));
+        this.#line = grown;
+      }
+      this.#line.set(bytes, this.#length);
     }
+    this.#length = length;
   }
 
-  #finish(): void {
-    const [only] = this.#parts;
-    const parts = this.#parts;
+  #finish(rest: Uint8Array): void {
+    this.#take(rest);
+    const line = this.#line.subarray(0, this.#length);
     const length = this.#length;
     const skipped = this.#skipped;
-    this.#parts = [];
     this.#length = 0;
     this.#skipped = undefined;
-    if (skipped !== undefined) {
-      this.#handler.oversized(length, idOf(skipped.head, skipped.tail));
-      return;
-    }
-    if (only === undefined) return;
-    const line = parts.length === 1 ? only : joined(parts, length);
+    if (this.#line.length > REUSED_BYTES) this.#line = new Uint8Array(0);
+    if (skipped === undefined) this.#emit(line);
+    else this.#handler.oversized(length, idOf(skipped.head, skipped.tail));
+  }
+
+  #emit(line: Uint8Array): void {
     const end = line.at(-1) === CARRIAGE_RETURN ? line.length - 1 : line.length;
     if (end > 0) this.#handler.line(line.subarray(0, end));
   }
 }
 
-function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let offset = 0;
-  for (const part of parts) {
-    whole.set(part, offset);
-    offset += part.length;
-  }
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(first.length + second.length);
+  whole.set(first);
+  whole.set(second, first.length);
   return whole;
 }
 
 function lastBytes(tail: Uint8Array, bytes: Uint8Array): Uint8Array {
-  if (bytes.length >= KEPT_BYTES) return bytes.slice(-KEPT_BYTES);
-  const both = joined([tail, bytes], tail.length + bytes.length);
-  return both.slice(-KEPT_BYTES);
+  return joined(tail, bytes.subarray(-KEPT_BYTES)).slice(-KEPT_BYTES);
 }
 
 function idOf(head: Uint8Array, tail: Uint8Array): RequestId | undefined {

@@ -14,6 +14,11 @@ export interface Program {
   readonly stderr: 'pipe' | 'inherit';
 }
 
+interface Handle {
+  ref(): unknown;
+  unref(): unknown;
+}
+
 export interface ProcessExit {
   /** `null` if a signal ended it. */
   readonly code: number | null;
@@ -104,7 +109,12 @@ export class ProcessTree {
 
   /** Whether this process stays alive for it. */
   hold(isHeld: boolean): void {
-    for (const handle of [this.#child, this.stdin, this.stdout, this.stderr]) setReference(handle, isHeld);
+    // The pipes of a child are sockets, whatever their declared type.
+    const handles = [this.#child, this.stdin, this.stdout, this.stderr] as readonly (Handle | null)[];
+    for (const handle of handles) {
+      if (isHeld) handle?.ref();
+      else handle?.unref();
+    }
   }
 
   /** Closes its input, waits that long for it to end by itself, then asks it to, then ends it. Resolves when it is gone. */
@@ -183,12 +193,6 @@ function spawnProgram({ command, args, env, cwd, stderr }: Program): ChildProces
     windowsHide: true,
     windowsVerbatimArguments: launch.isVerbatim,
   });
-}
-
-/** The pipes of a child are sockets, whatever their declared type. */
-function setReference(handle: object | null, isHeld: boolean): void {
-  const name = isHeld ? 'ref' : 'unref';
-  if (handle !== null && name in handle) (handle as { readonly ref: () => void; readonly unref: () => void })[name]();
 }
 
 class Watchdog {

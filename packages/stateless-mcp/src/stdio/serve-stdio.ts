@@ -3,7 +3,8 @@ import type { McpEndpoint, McpHandler } from '../protocol/handler.ts';
 import { protectStdout } from './protect-stdout.ts';
 import { serveStream, type StreamServer } from './serve-stream.ts';
 import { EOF_GRACE_MS } from './stream-binding.ts';
-import type { DrainOptions, StreamOptions } from './stream-options.ts';
+import type { DrainOptions } from '../protocol/drain-options.ts';
+import type { StreamOptions } from './stream-options.ts';
 
 /** Nobody is verified on standard streams: whoever started the process may do what it may. */
 export type ServeStdioOptions = Omit<StreamOptions, 'auth'>;

@@ -1,7 +1,8 @@
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { McpEndpoint, McpHandler } from '../protocol/handler.ts';
 import { StreamBinding } from './stream-binding.ts';
-import type { DrainOptions, StreamOptions } from './stream-options.ts';
+import type { DrainOptions } from '../protocol/drain-options.ts';
+import type { StreamOptions } from './stream-options.ts';
 
 /** A connection that is served. */
 export interface StreamServer extends AsyncDisposable {

@@ -24,7 +24,7 @@ export interface ProcessEnd {
 /** For what a process wrote before it ended. */
 const LAST_OUTPUT_MS = 500;
 /** For another request to a server that has not said a word, after the only one was given up. */
-const UNWANTED_AFTER_MS = 500;
+const UNWANTED_AFTER_MS = 250;
 /** Of the error stream, in messages. */
 const SHOWN_LINES = 5;
 

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { type AdmissionRules, admit } from '../protocol/admission.ts';
+import { type AdmissionRules, admit, isResponse } from '../protocol/admission.ts';
 import type { AuthInfo } from '../protocol/auth-info.ts';
 import { deferred } from '../protocol/deferred.ts';
 import { INVALID_REQUEST } from '../protocol/error-codes.ts';
@@ -15,8 +15,10 @@ import { MAX_TIMER_MS } from '../protocol/option-checks.ts';
 import { MODERN_VERSIONS } from '../protocol/versions.ts';
 import { type LineHandler, LineSplitter } from './line-splitter.ts';
 import { LineWriter } from './line-writer.ts';
-import { errorLine, StreamExchange, type StreamHost } from './stream-exchange.ts';
-import { type DrainOptions, type StreamLimits, streamLimitsOf, type StreamOptions } from './stream-options.ts';
+import { serialiseFailure } from '../protocol/exchange-messages.ts';
+import { StreamExchange, type StreamHost } from './stream-exchange.ts';
+import type { DrainOptions } from '../protocol/drain-options.ts';
+import { type StreamLimits, streamLimitsOf, type StreamOptions } from './stream-options.ts';
 
 /** More than this waits for the client to read it, and producers are asked to wait. */
 const FULL_PIPE_BYTES = 64 * 1024;
@@ -178,7 +180,7 @@ export class StreamBinding implements StreamHost, LineHandler {
   }
 
   #receive(message: unknown): void {
-    if (isResponse(message)) {
+    if (isObject(message) && isResponse(message)) {
       this.logger.warn('A response from the client was dropped: servers ask nothing in this revision');
       return;
     }
@@ -216,12 +218,13 @@ export class StreamBinding implements StreamHost, LineHandler {
   /** An error for a message that goes no further. Under an id that is in use it would be taken for another answer. */
   #refuse(id: RequestId | undefined, error: McpError): void {
     if (id === undefined || !this.#exchanges.has(id)) {
-      this.write(errorLine(error, id, this.logger));
+      this.write(serialiseFailure(error, id, this.logger).text);
       return;
     }
     const problem = `the id ${excerpt(JSON.stringify(id))} belongs to a request that is still under way`;
     this.logger.warn(`A message was refused: ${problem}`);
-    this.write(errorLine(new McpError(INVALID_REQUEST, `Invalid request: ${problem}`), undefined, this.logger));
+    const refusal = new McpError(INVALID_REQUEST, `Invalid request: ${problem}`);
+    this.write(serialiseFailure(refusal, undefined, this.logger).text);
   }
 
   /** Ids are compared with their type. One that is unknown, or malformed, is nobody's. */
@@ -276,14 +279,6 @@ export class StreamBinding implements StreamHost, LineHandler {
 
 function draining(): McpError {
   return new McpError(503, 'The server is shutting down');
-}
-
-function isResponse(message: unknown): boolean {
-  return (
-    isObject(message) &&
-    message.method === undefined &&
-    (Object.hasOwn(message, 'result') || Object.hasOwn(message, 'error'))
-  );
 }
 
 async function within(milliseconds: number, promise: Promise<void>): Promise<void> {

@@ -145,7 +145,15 @@ export class StreamConnection {
       this.#waiting.delete(open);
       this.#write(open);
       this.#isFull = this.#writer.bufferedBytes >= limit;
+      // A stream that takes everything at once never says that it has room.
+      if (this.#isFull) setImmediate(() => this.#lookForRoom(limit));
     }
+  }
+
+  #lookForRoom(limit: number): void {
+    if (this.#writer.bufferedBytes >= limit) return;
+    this.#isFull = false;
+    this.#writeWaiting();
   }
 
   #write(open: OpenRequest): void {

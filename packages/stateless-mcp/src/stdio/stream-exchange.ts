@@ -3,15 +3,17 @@ import { type Deferred, deferred } from '../protocol/deferred.ts';
 import { INTERNAL_ERROR } from '../protocol/error-codes.ts';
 import { McpError, toMcpError } from '../protocol/errors.ts';
 import {
+  controllerOf,
   exceedsBytes,
   kindOf,
   type RequestIdentity,
+  serialiseFailure,
   serialiseResponse,
   tagsFor,
 } from '../protocol/exchange-messages.ts';
 import type { Exchange } from '../protocol/handler.ts';
 import { HeldMessages } from '../protocol/held-messages.ts';
-import { serialiseError, serialiseNotification } from '../protocol/json-rpc.ts';
+import { serialiseNotification } from '../protocol/json-rpc.ts';
 import type { RequestId } from '../protocol/json-rpc-types.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { ExtensionNotification, McpNotification } from '../protocol/notifications.ts';
@@ -133,7 +135,8 @@ export class StreamExchange implements Exchange {
     if (this.#isOver) return;
     const { logger } = this.#host;
     // A stream that was refused has never been open, so there is nothing to tear down.
-    this.#answer(errorLine(toMcpError(thrown, this.label, logger), this.id, logger), this.#hasNotified);
+    const { text } = serialiseFailure(toMcpError(thrown, this.label, logger), this.id, logger);
+    this.#answer(text, this.#hasNotified);
   }
 
   /** Asks for an end: this side is draining. */
@@ -197,22 +200,6 @@ export class StreamExchange implements Exchange {
   }
 }
 
-/** An error as one line. One whose data JSON cannot carry is an unexpected error itself. */
-export function errorLine(error: McpError, id: RequestId | undefined, logger: Logger): string {
-  try {
-    return serialiseError(id, error);
-  } catch (unsendable) {
-    return serialiseError(id, toMcpError(unsendable, `the data of error ${error.code}`, logger));
-  }
-}
-
 function cancelledLine(requestId: RequestId): string {
   return JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
-}
-
-/** A controller that has aborted already if there is a reason. */
-function controllerOf(reason: unknown): AbortController {
-  const controller = new AbortController();
-  if (reason !== undefined) controller.abort(reason);
-  return controller;
 }

@@ -14,12 +14,6 @@ export interface StreamOptions {
   readonly auth?: AuthInfo;
 }
 
-/** How a connection is drained. */
-export interface DrainOptions {
-  /** Milliseconds for running calls to finish in, before they are aborted. Default: 10,000. */
-  readonly graceMs?: number;
-}
-
 export interface StreamLimits {
   readonly maxMessageBytes: number;
   readonly maxResponseBytes: number;

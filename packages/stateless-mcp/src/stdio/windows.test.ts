@@ -154,7 +154,7 @@ describe('the command line of a batch file on Windows', () => {
       fc.property(texts, (args) => {
         expect(argumentsThatArrive(windowsLaunch('npx', args, host([npx])))).toEqual(args);
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 
@@ -171,7 +171,7 @@ describe('the command line of a batch file on Windows', () => {
           expect(argumentsThatArrive(ours)).toEqual(argumentsThatArrive(theirs));
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

@@ -279,12 +279,17 @@ describe('bounds', () => {
 
   it('large results make room too, and one that takes a quarter of it is not kept', async () => {
     const sizes = [15, 15, 15, 15, 15, 17];
-    const { client } = setUp(({ params }, index) => ({
+    const { client, peer } = setUp(({ params }, index) => ({
       contents: [{ uri: params.uri, text: 'x'.repeat((sizes[index] ?? 0) * 1024 * 1024) }],
       ttlMs: 1000,
     }));
     for (const index of sizes.keys()) await client.readResource(`x:${index}`);
     expect(client.explain().cache.entries).toBe(4);
+    for (const index of [1, 2, 3, 4]) await client.readResource(`x:${index}`);
+    expect(peer.requests).toHaveLength(6);
+    await client.readResource('x:5');
+    await client.readResource('x:0');
+    expect(peer.requests).toHaveLength(8);
   });
 
   it('what is stale goes when it is looked up', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { deferred } from '../../src/protocol/deferred.ts';
 import type { HttpFetch } from '../../src/http/index.ts';
 import { LocalError } from '../../src/protocol/index.ts';
-import { ask, callTool, CONTENT, HTTP_CLIENTS, localErrorOf, openPeer } from './http-peer-harness.ts';
+import { ask, callTool, CONTENT, HTTP_CLIENTS, expectLocalError, openPeer } from './http-peer-harness.ts';
 import { type Script, scriptedServer } from './scripted-server.ts';
 
 /** Whether a promise settles without waiting for anything outside of this process. */
@@ -50,7 +50,7 @@ describe.each(HTTP_CLIENTS)('giving up over $name', (client) => {
     // Whether the bytes are here already is left to chance: both must do.
     abort(new Error('enough'));
     expect(await settlesAtOnce(outcome)).toBe(true);
-    const error = await localErrorOf(outcome, 'aborted');
+    const error = await expectLocalError(outcome, 'aborted');
     expect(error).toMatchObject({ phase: 'call', maybeExecuted: true, cause: { message: 'enough' } });
     await expect(over).resolves.toBe(true);
     expect(server.requests).toHaveLength(1);
@@ -85,7 +85,7 @@ describe.each(HTTP_CLIENTS)('giving up over $name', (client) => {
       heard++;
       abort();
     };
-    await localErrorOf(callTool(openPeer(client, server.url), 'slow', {}, { signal, notify }), 'aborted');
+    await expectLocalError(callTool(openPeer(client, server.url), 'slow', {}, { signal, notify }), 'aborted');
     await expect(server.requests[0]?.over).resolves.toBe(true);
     expect(heard).toBe(1);
     await noListeners(signal);
@@ -106,7 +106,7 @@ describe.each(HTTP_CLIENTS)('giving up over $name', (client) => {
     await isFull.promise;
     abort();
     expect(await settlesAtOnce(outcome)).toBe(true);
-    await localErrorOf(outcome, 'aborted');
+    await expectLocalError(outcome, 'aborted');
     await expect(server.requests[0]?.over).resolves.toBe(true);
     await noListeners(signal);
   });
@@ -114,7 +114,7 @@ describe.each(HTTP_CLIENTS)('giving up over $name', (client) => {
   it('a signal that has aborted already keeps the request from being sent', async () => {
     const server = await scriptedServer((answer) => answer.result(CONTENT));
     const signal = AbortSignal.abort(new Error('too late'));
-    const error = await localErrorOf(callTool(openPeer(client, server.url), 'a', {}, { signal }), 'aborted');
+    const error = await expectLocalError(callTool(openPeer(client, server.url), 'a', {}, { signal }), 'aborted');
     expect(error).toMatchObject({ maybeExecuted: false, cause: { message: 'too late' } });
     expect(server.requests).toHaveLength(0);
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
@@ -129,7 +129,7 @@ describe.each(HTTP_CLIENTS)('giving up over $name', (client) => {
     outcome.catch(() => undefined);
     abort();
     expect(await settlesAtOnce(outcome)).toBe(true);
-    await expect(localErrorOf(outcome, 'aborted')).resolves.toMatchObject({ maybeExecuted: false });
+    await expect(expectLocalError(outcome, 'aborted')).resolves.toMatchObject({ maybeExecuted: false });
     headers.resolve({});
     await ask(peer, 'tools/call', { name: 'b' });
     expect(server.requests.map(({ message }) => message.params.name)).toEqual(['b']);
@@ -143,7 +143,7 @@ describe.each(HTTP_CLIENTS)('giving up over $name', (client) => {
     outcome.catch(() => undefined);
     const { over } = await server.received(0);
     abort(new LocalError('timeout', 'No sign of life for 5 ms', { timer: 'idle' }));
-    const error = await localErrorOf(outcome, 'timeout');
+    const error = await expectLocalError(outcome, 'timeout');
     expect(error).toMatchObject({ message: 'No sign of life for 5 ms', timer: 'idle', maybeExecuted: true });
     await expect(over).resolves.toBe(true);
   });
@@ -177,7 +177,7 @@ describe.each(HTTP_CLIENTS)('giving up over $name', (client) => {
     listen.catch(() => undefined);
     await acknowledged.promise;
     abort();
-    await localErrorOf(listen, 'aborted');
+    await expectLocalError(listen, 'aborted');
     await expect(server.requests[0]?.over).resolves.toBe(true);
     expect(server.requests).toHaveLength(1);
   });
@@ -211,7 +211,7 @@ describe('giving up with an HTTP client that does not look at its signal', () =>
     await asked.promise;
     abort();
     expect(await settlesAtOnce(outcome)).toBe(true);
-    await localErrorOf(outcome, 'aborted');
+    await expectLocalError(outcome, 'aborted');
     answered.resolve();
     await read.promise;
     expect(heard).toBe(0);

@@ -6,9 +6,9 @@ import {
   CONTENT,
   failureOf,
   HTTP_CLIENTS,
-  localErrorOf,
+  expectLocalError,
   openPeer,
-  remoteErrorOf,
+  expectRemoteError,
 } from './http-peer-harness.ts';
 import { type Answer, type Received, type Script, scriptedServer } from './scripted-server.ts';
 
@@ -54,7 +54,7 @@ describe.each(HTTP_CLIENTS)('answers over $name', (client) => {
       ['completion/complete', 'input_required'],
       ['subscriptions/listen', 'input_required'],
     ])('JR-10, T-10, T-112: %s with resultType %j is not valid', async (method, resultType) => {
-      const error = await localErrorOf(
+      const error = await expectLocalError(
         outcomeOf(withResult({ resultType, content: [], tools: [], inputRequests: {} }), method),
         'invalid_answer',
       );
@@ -105,11 +105,11 @@ describe.each(HTTP_CLIENTS)('answers over $name', (client) => {
       ['server/discover', { supportedVersions: ['2026-07-28'], capabilities: [] }],
       ['completion/complete', { completion: null }],
     ])('%s with %j is not valid', async (method, result) => {
-      await localErrorOf(outcomeOf(withResult(result), method), 'invalid_answer');
+      await expectLocalError(outcomeOf(withResult(result), method), 'invalid_answer');
     });
 
     it.each([[null], ['text'], [[]], [7]])('a result that is %j is not valid', async (result) => {
-      await localErrorOf(outcomeOf(withResult(result), 'tools/call'), 'invalid_answer');
+      await expectLocalError(outcomeOf(withResult(result), 'tools/call'), 'invalid_answer');
     });
 
     it('takes an id that became a string', async () => {
@@ -126,7 +126,7 @@ describe.each(HTTP_CLIENTS)('answers over $name', (client) => {
     ])('T-09: an error %s belongs to the request of this POST', async (_, idOf) => {
       const script: Script = (answer, { message }) =>
         write(answer, { jsonrpc: '2.0', ...idOf(message), error: { code: -32050, message: 'No', data: [1] } });
-      const error = await remoteErrorOf(outcomeOf(script, 'tools/call'), -32050);
+      const error = await expectRemoteError(outcomeOf(script, 'tools/call'), -32050);
       expect(error).toMatchObject({ message: 'No', data: [1] });
     });
 
@@ -134,7 +134,7 @@ describe.each(HTTP_CLIENTS)('answers over $name', (client) => {
       for (const code of [-32000, -32001, -32002, -32019, -32042, 0, 1, -1.5]) {
         const script: Script = (answer, { message }) =>
           write(answer, { jsonrpc: '2.0', id: message.id, error: { code, message: 'Of its own' } });
-        await remoteErrorOf(outcomeOf(script, 'tools/call'), code);
+        await expectRemoteError(outcomeOf(script, 'tools/call'), code);
       }
     });
 
@@ -142,13 +142,13 @@ describe.each(HTTP_CLIENTS)('answers over $name', (client) => {
       'the error %j is not valid',
       async (error) => {
         const script: Script = (answer, { message }) => write(answer, { jsonrpc: '2.0', id: message.id, error });
-        await localErrorOf(outcomeOf(script, 'tools/call'), 'invalid_answer');
+        await expectLocalError(outcomeOf(script, 'tools/call'), 'invalid_answer');
       },
     );
 
     it('an error without a message has an empty one', async () => {
       const script: Script = (answer, { message }) => write(answer, { id: message.id, error: { code: -32603 } });
-      await expect(remoteErrorOf(outcomeOf(script, 'tools/call'), -32603)).resolves.toMatchObject({ message: '' });
+      await expect(expectRemoteError(outcomeOf(script, 'tools/call'), -32603)).resolves.toMatchObject({ message: '' });
     });
 
     it('nests as deep as a message may, and no deeper', async () => {
@@ -167,7 +167,7 @@ describe.each(HTTP_CLIENTS)('answers over $name', (client) => {
       return undefined;
     });
     const peer = openPeer(client, server.url);
-    const error = await localErrorOf(callTool(peer, 'a'), 'invalid_answer');
+    const error = await expectLocalError(callTool(peer, 'a'), 'invalid_answer');
     expect(error.message).toContain('4711');
     await expect(callTool(peer, 'a')).resolves.toMatchObject(CONTENT);
     expect(peer.log.entries).toEqual([
@@ -191,7 +191,7 @@ describe.each(HTTP_CLIENTS)('answers over $name', (client) => {
     const server = await scriptedServer((answer) =>
       answer.send(200, { 'Content-Type': type }, JSON.stringify(answer.resultMessage(CONTENT))),
     );
-    await callTool(openPeer(client, server.url), 'a');
+    await expect(callTool(openPeer(client, server.url), 'a')).resolves.toMatchObject(CONTENT);
   });
 
   it('T-104: the type of a stream has parameters too', async () => {
@@ -202,7 +202,7 @@ describe.each(HTTP_CLIENTS)('answers over $name', (client) => {
         `data: ${JSON.stringify(answer.resultMessage(CONTENT))}\n\n`,
       ),
     );
-    await callTool(openPeer(client, server.url), 'a');
+    await expect(callTool(openPeer(client, server.url), 'a')).resolves.toMatchObject(CONTENT);
   });
 
   it('a body is the same whatever its pieces', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../src/protocol/deferred.ts';
-import { ask, callTool, CONTENT, HTTP_CLIENTS, localErrorOf, openPeer } from './http-peer-harness.ts';
+import { ask, callTool, CONTENT, HTTP_CLIENTS, expectLocalError, openPeer } from './http-peer-harness.ts';
 import { type Answer, scriptedServer } from './scripted-server.ts';
 
 describe.each(HTTP_CLIENTS)('close() over $name', (client) => {
@@ -13,7 +13,7 @@ describe.each(HTTP_CLIENTS)('close() over $name', (client) => {
     for (const call of calls) call.catch(() => undefined);
     await server.received(2);
     await peer.close();
-    const errors = await Promise.all(calls.map(async (call) => localErrorOf(call, 'closed')));
+    const errors = await Promise.all(calls.map(async (call) => expectLocalError(call, 'closed')));
     expect(errors.map(({ maybeExecuted }) => maybeExecuted)).toEqual([true, true, true]);
     expect(errors[0]?.message).toContain(server.url);
     await expect(Promise.all(server.requests.map(({ over }) => over))).resolves.toEqual([true, true, true]);
@@ -26,7 +26,7 @@ describe.each(HTTP_CLIENTS)('close() over $name', (client) => {
     const call = callTool(peer, 'a');
     call.catch(() => undefined);
     await peer.close();
-    await localErrorOf(call, 'closed');
+    await expectLocalError(call, 'closed');
     headers.resolve({});
     await new Promise(setImmediate);
     expect(server.requests).toHaveLength(0);
@@ -38,7 +38,7 @@ describe.each(HTTP_CLIENTS)('close() over $name', (client) => {
     await callTool(peer, 'a');
     await peer.close();
     await peer.close();
-    const error = await localErrorOf(callTool(peer, 'a'), 'closed');
+    const error = await expectLocalError(callTool(peer, 'a'), 'closed');
     expect(error.maybeExecuted).toBe(false);
     expect(server.requests).toHaveLength(1);
   });
@@ -52,7 +52,7 @@ describe.each(HTTP_CLIENTS)('close() over $name', (client) => {
       call.catch(() => undefined);
       await server.received(0);
     }
-    await localErrorOf(call, 'closed');
+    await expectLocalError(call, 'closed');
   });
 });
 
@@ -115,11 +115,17 @@ describe.each(HTTP_CLIENTS)('a full channel over $name', (client) => {
     };
     const call = callTool(openPeer(client, server.url), 'a', {}, { notify });
     // Until nothing moves any more: what the two ends of the connection hold is full.
-    let before: number;
-    do {
-      before = sent;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    } while (sent === 0 || sent !== before);
+    let before = -1;
+    await expect
+      .poll(
+        () => {
+          const isStill = sent > 0 && sent === before;
+          before = sent;
+          return isStill;
+        },
+        { interval: 200, timeout: 20_000 },
+      )
+      .toBe(true);
     expect(heard).toBe(1);
     expect(sent).toBeLessThan(events / 2);
     room.resolve();

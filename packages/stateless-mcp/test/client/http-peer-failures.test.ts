@@ -10,7 +10,7 @@ import {
   failureOf,
   HTTP_CLIENTS,
   type HttpClient,
-  localErrorOf,
+  expectLocalError,
   openPeer,
 } from './http-peer-harness.ts';
 import { scriptedServer, tcpServer, unusedPort } from './scripted-server.ts';
@@ -35,7 +35,10 @@ const cutServer = async (): Promise<string> =>
 
 describe.each(HTTP_CLIENTS)('what goes wrong on the way over $name', (client) => {
   it('a name that nobody knows', async () => {
-    const error = await localErrorOf(callTool(openPeer(client, 'http://no-such-host.invalid/mcp'), 'a'), 'unreachable');
+    const error = await expectLocalError(
+      callTool(openPeer(client, 'http://no-such-host.invalid/mcp'), 'a'),
+      'unreachable',
+    );
     expect(error).toMatchObject({ phase: 'dns', maybeExecuted: false });
     expect(error.message).toMatch(/^Cannot reach http:\/\/no-such-host\.invalid\/mcp: .*\((?:ENOTFOUND|EAI_AGAIN)\)$/);
     expect(error.cause).toBeDefined();
@@ -43,7 +46,7 @@ describe.each(HTTP_CLIENTS)('what goes wrong on the way over $name', (client) =>
 
   it('a port on which nobody listens', async () => {
     const url = `http://127.0.0.1:${await unusedPort()}/mcp`;
-    const error = await localErrorOf(callTool(openPeer(client, url), 'a'), 'unreachable');
+    const error = await expectLocalError(callTool(openPeer(client, url), 'a'), 'unreachable');
     expect(error).toMatchObject({ phase: 'connect', maybeExecuted: false });
     expect(error.message).toContain(url);
     expect(error.message).toContain('ECONNREFUSED');
@@ -51,13 +54,13 @@ describe.each(HTTP_CLIENTS)('what goes wrong on the way over $name', (client) =>
 
   it('a name of which no address accepts connections', async () => {
     const url = `http://localhost:${await unusedPort()}/mcp`;
-    const error = await localErrorOf(callTool(openPeer(client, url), 'a'), 'unreachable');
+    const error = await expectLocalError(callTool(openPeer(client, url), 'a'), 'unreachable');
     expect(error).toMatchObject({ phase: 'connect', maybeExecuted: false });
     expect(error.message).toContain('ECONNREFUSED');
   });
 
   it('a certificate that nobody vouches for', async () => {
-    const error = await localErrorOf(callTool(openPeer(client, await tlsServer()), 'a'), 'unreachable');
+    const error = await expectLocalError(callTool(openPeer(client, await tlsServer()), 'a'), 'unreachable');
     expect(error).toMatchObject({ phase: 'tls', maybeExecuted: false });
     expect(error.message).toContain('DEPTH_ZERO_SELF_SIGNED_CERT');
   });
@@ -65,7 +68,7 @@ describe.each(HTTP_CLIENTS)('what goes wrong on the way over $name', (client) =>
   it('a server that does not speak TLS', async () => {
     const { origin } = await scriptedServer((answer) => answer.result(CONTENT));
     const url = `${origin.replace('http:', 'https:')}/mcp`;
-    const error = await localErrorOf(callTool(openPeer(client, url), 'a'), 'unreachable');
+    const error = await expectLocalError(callTool(openPeer(client, url), 'a'), 'unreachable');
     expect(error).toMatchObject({ phase: 'tls', maybeExecuted: false });
   });
 
@@ -86,7 +89,7 @@ describe.each(HTTP_CLIENTS)('what goes wrong on the way over $name', (client) =>
     ],
   ])('a server that %s', async (_, accept) => {
     const { url } = await tcpServer(accept);
-    const error = await localErrorOf(callTool(openPeer(client, url), 'a'), 'closed');
+    const error = await expectLocalError(callTool(openPeer(client, url), 'a'), 'closed');
     expect(error).toMatchObject({ phase: 'call', maybeExecuted: true });
     expect(error.message).toContain('may have been carried out');
     expect(error.cause).toBeDefined();
@@ -94,7 +97,10 @@ describe.each(HTTP_CLIENTS)('what goes wrong on the way over $name', (client) =>
 
   it('a large request that is cut off in the middle', async () => {
     const { url } = await tcpServer((socket) => socket.once('data', () => socket.destroy()));
-    const error = await localErrorOf(callTool(openPeer(client, url), 'a', { text: 'x'.repeat(8_000_000) }), 'closed');
+    const error = await expectLocalError(
+      callTool(openPeer(client, url), 'a', { text: 'x'.repeat(8_000_000) }),
+      'closed',
+    );
     expect(error).toMatchObject({ phase: 'call', maybeExecuted: true });
   });
 
@@ -112,7 +118,7 @@ describe.each(HTTP_CLIENTS)('what goes wrong on the way over $name', (client) =>
   it('headers that cannot be made', async () => {
     const server = await scriptedServer((answer) => answer.result(CONTENT));
     const headers = async (): Promise<never> => Promise.reject(new Error('The token service said: secret-abc'));
-    const error = await localErrorOf(callTool(openPeer(client, server.url, { headers }), 'a'), 'refused');
+    const error = await expectLocalError(callTool(openPeer(client, server.url, { headers }), 'a'), 'refused');
     expect(error).toMatchObject({
       phase: 'auth',
       maybeExecuted: false,
@@ -126,7 +132,7 @@ describe.each(HTTP_CLIENTS)('what goes wrong on the way over $name', (client) =>
   it('headers that HTTP cannot carry, without their values', async () => {
     const server = await scriptedServer((answer) => answer.result(CONTENT));
     const headers = (): Record<string, string> => ({ Authorization: 'Bearer secret\nabc' });
-    const error = await localErrorOf(callTool(openPeer(client, server.url, { headers }), 'a'), 'refused');
+    const error = await expectLocalError(callTool(openPeer(client, server.url, { headers }), 'a'), 'refused');
     expect(error).toMatchObject({ phase: 'auth', maybeExecuted: false });
     expect(String(error.cause)).toContain('Authorization');
     expect(`${String(error)}${String(error.cause)}`).not.toContain('secret');

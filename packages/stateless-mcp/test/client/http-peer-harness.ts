@@ -89,13 +89,13 @@ export async function failureOf(outcome: Promise<unknown>): Promise<unknown> {
   throw new Error('It did not fail');
 }
 
-export async function localErrorOf(outcome: Promise<unknown>, code: LocalErrorCode): Promise<LocalError> {
+export async function expectLocalError(outcome: Promise<unknown>, code: LocalErrorCode): Promise<LocalError> {
   const error = await failureOf(outcome);
   if (error instanceof LocalError && error.code === code) return error;
   throw new Error(`Not a LocalError "${code}"`, { cause: error });
 }
 
-export async function remoteErrorOf(outcome: Promise<unknown>, code: number): Promise<RemoteError> {
+export async function expectRemoteError(outcome: Promise<unknown>, code: number): Promise<RemoteError> {
   const error = await failureOf(outcome);
   if (error instanceof RemoteError && error.code === code) return error;
   throw new Error(`Not a RemoteError ${code}`, { cause: error });

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { httpPeer } from '../../src/http/index.ts';
-import { callTool, CONTENT, HTTP_CLIENTS, localErrorOf, openPeer } from './http-peer-harness.ts';
+import { callTool, CONTENT, HTTP_CLIENTS, expectLocalError, openPeer } from './http-peer-harness.ts';
 import { type Answer, scriptedServer } from './scripted-server.ts';
 
 const LIMIT = 10_000;
@@ -57,7 +57,7 @@ describe.each(HTTP_CLIENTS)('the limit of answers over $name', (client) => {
     const server = await scriptedServer((answer, { index }) => write(answer, LIMIT + index));
     const peer = openPeer(client, server.url, { maxResponseBytes: LIMIT });
     await expect(callTool(peer, 'a')).resolves.toMatchObject(CONTENT);
-    const error = await localErrorOf(callTool(peer, 'a'), 'too_large');
+    const error = await expectLocalError(callTool(peer, 'a'), 'too_large');
     expect(error.message).toContain('10000 bytes');
     expect(error.message).toContain('maxResponseBytes');
     expect(error).toMatchObject({ phase: 'call', maybeExecuted: true });
@@ -90,7 +90,7 @@ describe.each(HTTP_CLIENTS)('the limit of answers over $name', (client) => {
       }
     });
     const peer = openPeer(client, server.url, { maxResponseBytes: LIMIT });
-    await localErrorOf(callTool(peer, 'a'), 'too_large');
+    await expectLocalError(callTool(peer, 'a'), 'too_large');
     await expect(server.requests[0]?.over).resolves.toBe(true);
   });
 
@@ -101,7 +101,7 @@ describe.each(HTTP_CLIENTS)('the limit of answers over $name', (client) => {
     });
     const peer = openPeer(client, server.url);
     await callTool(peer, 'a');
-    const error = await localErrorOf(callTool(peer, 'a'), 'too_large');
+    const error = await expectLocalError(callTool(peer, 'a'), 'too_large');
     expect(error.message).toContain('16777216 bytes');
   });
 
@@ -109,7 +109,7 @@ describe.each(HTTP_CLIENTS)('the limit of answers over $name', (client) => {
     const server = await scriptedServer((answer) =>
       answer.send(502, { 'Content-Type': 'text/html' }, '<p>'.repeat(1000)),
     );
-    const error = await localErrorOf(callTool(openPeer(client, server.url), 'a'), 'http_status');
+    const error = await expectLocalError(callTool(openPeer(client, server.url), 'a'), 'http_status');
     expect(error.body).toBe('<p>'.repeat(1000).slice(0, 2048));
     expect(error.message.length).toBeLessThan(400);
   });
@@ -120,7 +120,7 @@ it('the limit of answers counts what comes out of a compressed one', async () =>
     answer.send(200, { ...JSON_TYPE, 'Content-Encoding': 'gzip' }, gzipSync(resultOf(answer, 1_000_000)));
   });
   const peer = openPeer({ name: 'globalThis.fetch', make: () => undefined }, server.url, { maxResponseBytes: LIMIT });
-  await localErrorOf(callTool(peer, 'a'), 'too_large');
+  await expectLocalError(callTool(peer, 'a'), 'too_large');
 });
 
 it.each([0, -1, 1.5, Number.NaN, '1000'])('maxResponseBytes cannot be %j', (maxResponseBytes) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpFetch } from '../../src/http/index.ts';
-import { callTool, CONTENT, HTTP_CLIENTS, localErrorOf, openPeer } from './http-peer-harness.ts';
+import { callTool, CONTENT, HTTP_CLIENTS, expectLocalError, openPeer } from './http-peer-harness.ts';
 import { type Answer, scriptedServer } from './scripted-server.ts';
 
 const redirect = (answer: Answer, status: number, location?: string): void =>
@@ -66,7 +66,7 @@ describe.each(HTTP_CLIENTS)('redirects over $name', (client) => {
       const server = await scriptedServer((answer) => redirect(answer, status, `${other.origin}/mcp?token=abcdefgh`));
       const peer = openPeer(client, server.url, { headers: { Authorization: 'Bearer some-token' } });
       for (let call = 0; call < 2; call++) {
-        const error = await localErrorOf(callTool(peer, 'a'), 'refused');
+        const error = await expectLocalError(callTool(peer, 'a'), 'refused');
         expect(error).toMatchObject({ phase: 'http', maybeExecuted: false });
         expect(error.message).toContain(`${other.origin}/mcp`);
         expect(error.message).not.toContain('abcdefgh');
@@ -80,7 +80,7 @@ describe.each(HTTP_CLIENTS)('redirects over $name', (client) => {
     '%s is another origin',
     async (location) => {
       const server = await scriptedServer((answer) => redirect(answer, 307, location));
-      await localErrorOf(callTool(openPeer(client, server.url), 'a'), 'refused');
+      await expectLocalError(callTool(openPeer(client, server.url), 'a'), 'refused');
       expect(server.requests).toHaveLength(1);
     },
   );
@@ -89,7 +89,7 @@ describe.each(HTTP_CLIENTS)('redirects over $name', (client) => {
     const server = await scriptedServer((answer, { headers }) => {
       redirect(answer, 307, `http://admin:hunter22@${headers.host}/mcp`);
     });
-    const error = await localErrorOf(callTool(openPeer(client, server.url), 'a'), 'refused');
+    const error = await expectLocalError(callTool(openPeer(client, server.url), 'a'), 'refused');
     expect(error).toMatchObject({ phase: 'http', maybeExecuted: false });
     expect(error.message).not.toContain('hunter22');
     expect(server.requests).toHaveLength(1);
@@ -100,13 +100,13 @@ describe.each(HTTP_CLIENTS)('redirects over $name', (client) => {
     ['a target that is no URL', 'http://[::1'],
   ])('%s is refused', async (_, location) => {
     const server = await scriptedServer((answer) => redirect(answer, 302, location));
-    const error = await localErrorOf(callTool(openPeer(client, server.url), 'a'), 'refused');
+    const error = await expectLocalError(callTool(openPeer(client, server.url), 'a'), 'refused');
     expect(error.message).toContain('302');
   });
 
   it('303 is refused: the request may have been carried out, and asking with GET would be another', async () => {
     const server = await scriptedServer((answer) => redirect(answer, 303, '/result'));
-    const error = await localErrorOf(callTool(openPeer(client, server.url), 'a'), 'refused');
+    const error = await expectLocalError(callTool(openPeer(client, server.url), 'a'), 'refused');
     expect(error.message).toContain('303');
     expect(error.maybeExecuted).toBe(true);
     expect(server.requests).toHaveLength(1);
@@ -116,7 +116,7 @@ describe.each(HTTP_CLIENTS)('redirects over $name', (client) => {
     const server = await scriptedServer((answer, { path }) =>
       redirect(answer, 307, path === '/mcp' ? '/again' : '/mcp'),
     );
-    const error = await localErrorOf(callTool(openPeer(client, server.url), 'a'), 'refused');
+    const error = await expectLocalError(callTool(openPeer(client, server.url), 'a'), 'refused');
     expect(error.message).toContain('more than 5 times');
     expect(server.requests).toHaveLength(6);
   });
@@ -124,14 +124,14 @@ describe.each(HTTP_CLIENTS)('redirects over $name', (client) => {
   it('304 and 300 without a target are no redirects', async () => {
     const server = await scriptedServer((answer, { index }) => answer.send(index === 0 ? 304 : 300));
     const peer = openPeer(client, server.url);
-    await expect(localErrorOf(callTool(peer, 'a'), 'http_status')).resolves.toMatchObject({ status: 304 });
-    await localErrorOf(callTool(peer, 'a'), 'refused');
+    await expect(expectLocalError(callTool(peer, 'a'), 'http_status')).resolves.toMatchObject({ status: 304 });
+    await expectLocalError(callTool(peer, 'a'), 'refused');
   });
 });
 
 it('a redirect that the platform hides is refused', async () => {
   const fetch: HttpFetch = async () => ({ status: 0, type: 'opaqueredirect', headers: new Headers(), body: null });
   const peer = openPeer({ name: 'browser', make: () => undefined }, 'http://127.0.0.1/mcp', { fetch });
-  const error = await localErrorOf(callTool(peer, 'a'), 'refused');
+  const error = await expectLocalError(callTool(peer, 'a'), 'refused');
   expect(error.message).toContain('use the URL that it redirects to');
 });

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { ask, callTool, CONTENT, HTTP_CLIENTS, localErrorOf, openPeer, remoteErrorOf } from './http-peer-harness.ts';
+import {
+  ask,
+  callTool,
+  CONTENT,
+  HTTP_CLIENTS,
+  expectLocalError,
+  openPeer,
+  expectRemoteError,
+} from './http-peer-harness.ts';
 import { type HeaderFields, scriptedServer } from './scripted-server.ts';
 
 const HTML = { 'Content-Type': 'text/html; charset=utf-8' };
@@ -29,7 +37,7 @@ describe.each(HTTP_CLIENTS)('statuses over $name', (client) => {
     [204, {}, '', true],
     [418, { 'Content-Type': 'text/event-stream' }, 'data: {}\n\n', false],
   ])('%d with %j and %j is no message', async (status, headers, body, maybeExecuted) => {
-    const error = await localErrorOf(answering(status, headers, body), 'http_status');
+    const error = await expectLocalError(answering(status, headers, body), 'http_status');
     expect(error).toMatchObject({ status, body, phase: 'http', maybeExecuted });
     expect(error.message).toContain(String(status));
     expect(error.message).toContain(body);
@@ -42,35 +50,35 @@ describe.each(HTTP_CLIENTS)('statuses over $name', (client) => {
     [429, ''],
     [500, '{broken'],
   ])('%d with JSON that is no message (%s) counts by its status', async (status, body) => {
-    const error = await localErrorOf(answering(status, JSON_TYPE, body), 'http_status');
+    const error = await expectLocalError(answering(status, JSON_TYPE, body), 'http_status');
     expect(error).toMatchObject({ status, body, phase: 'http', maybeExecuted: status >= 500 });
   });
 
   it.each(['', 'null', '[]', '{}', '{broken', '<html>', '{"jsonrpc":"2.0","method":"notifications/message"}'])(
     '200 with application/json and %j is no valid answer',
     async (body) => {
-      const error = await localErrorOf(answering(200, JSON_TYPE, body), 'invalid_answer');
+      const error = await expectLocalError(answering(200, JSON_TYPE, body), 'invalid_answer');
       expect(error).toMatchObject({ status: 200, body, phase: 'call', maybeExecuted: true });
     },
   );
 
   it('a body that is not UTF-8 is no valid answer', async () => {
     const server = await scriptedServer((answer) => answer.send(200, JSON_TYPE, Uint8Array.of(0x22, 0xff, 0x22)));
-    const error = await localErrorOf(callTool(openPeer(client, server.url), 'a'), 'invalid_answer');
+    const error = await expectLocalError(callTool(openPeer(client, server.url), 'a'), 'invalid_answer');
     expect(error.message).toContain('UTF-8');
   });
 
   it('T-106: an error of the server is that, whatever the status', async () => {
     for (const status of [200, 400, 404, 409, 413, 429, 500, 503]) {
       const server = await scriptedServer((answer) => answer.error(-32601, 'Method not found', { status }));
-      const error = await remoteErrorOf(ask(openPeer(client, server.url), 'com.example/none'), -32601);
+      const error = await expectRemoteError(ask(openPeer(client, server.url), 'com.example/none'), -32601);
       expect(error.status).toBe(status);
     }
   });
 
   it('a result with the status of a failure is not valid', async () => {
     const server = await scriptedServer((answer) => answer.json(answer.resultMessage(CONTENT), 500));
-    const error = await localErrorOf(callTool(openPeer(client, server.url), 'a'), 'invalid_answer');
+    const error = await expectLocalError(callTool(openPeer(client, server.url), 'a'), 'invalid_answer');
     expect(error.message).toContain('500');
   });
 
@@ -87,7 +95,7 @@ describe.each(HTTP_CLIENTS)('statuses over $name', (client) => {
     });
     const peer = openPeer(client, server.url, { headers: { Authorization: 'Bearer old-token' } });
     expect(peer.explain().authorization).toBe('sent');
-    const error = await localErrorOf(callTool(peer, 'a'), 'unauthorized');
+    const error = await expectLocalError(callTool(peer, 'a'), 'unauthorized');
     expect(error).toMatchObject({ status, body: 'Who are you?', phase: 'auth', maybeExecuted: false });
     expect(error.challenge).toBe(challenge);
     if (challenge !== undefined) expect(error.message).toContain(challenge.slice(0, 40));
@@ -98,7 +106,7 @@ describe.each(HTTP_CLIENTS)('statuses over $name', (client) => {
 
   it('403 with an error of the protocol in it wants other credentials too', async () => {
     const server = await scriptedServer((answer) => answer.error(-32600, 'Missing scope', { status: 403 }));
-    const error = await localErrorOf(callTool(openPeer(client, server.url), 'a'), 'unauthorized');
+    const error = await expectLocalError(callTool(openPeer(client, server.url), 'a'), 'unauthorized');
     expect(error.body).toContain('Missing scope');
   });
 
@@ -122,13 +130,13 @@ describe.each(HTTP_CLIENTS)('statuses over $name', (client) => {
   });
 
   it('Retry-After may be a date', async () => {
-    const error = await localErrorOf(answering(503, { ...HTML, 'Retry-After': inTwoMinutes() }, ''), 'http_status');
+    const error = await expectLocalError(answering(503, { ...HTML, 'Retry-After': inTwoMinutes() }, ''), 'http_status');
     expect(error.retryAfterMs).toBeGreaterThan(110_000);
     expect(error.retryAfterMs).toBeLessThanOrEqual(120_000);
   });
 
   it('Retry-After that nobody can read is left out', async () => {
-    const error = await localErrorOf(answering(503, { ...HTML, 'Retry-After': 'soon' }, ''), 'http_status');
+    const error = await expectLocalError(answering(503, { ...HTML, 'Retry-After': 'soon' }, ''), 'http_status');
     expect(error).not.toHaveProperty('retryAfterMs');
   });
 
@@ -136,7 +144,7 @@ describe.each(HTTP_CLIENTS)('statuses over $name', (client) => {
     const server = await scriptedServer((answer) => {
       answer.response.writeHead(502, HTML).write('<h1>Bad gateway</h1>');
     });
-    const error = await localErrorOf(callTool(openPeer(client, server.url), 'a'), 'http_status');
+    const error = await expectLocalError(callTool(openPeer(client, server.url), 'a'), 'http_status');
     expect(error.body).toBe('<h1>Bad gateway</h1>');
     await expect(server.requests[0]?.over).resolves.toBe(true);
   });

@@ -7,7 +7,7 @@ import {
   CONTENT,
   failureOf,
   HTTP_CLIENTS,
-  localErrorOf,
+  expectLocalError,
   openPeer,
 } from './http-peer-harness.ts';
 import { type Answer, scriptedServer } from './scripted-server.ts';
@@ -159,7 +159,7 @@ describe.each(HTTP_CLIENTS)('the end of a stream over $name', (client) => {
     ['in the middle of its result', (answer: Answer) => answer.stream().write('data: {"jsonrpc":').response.end()],
   ])('STRM-08: %s loses the request: it may have been carried out', async (_, script) => {
     const server = await scriptedServer((answer) => void script(answer));
-    const error = await localErrorOf(callTool(openPeer(client, server.url), 'a'), 'closed');
+    const error = await expectLocalError(callTool(openPeer(client, server.url), 'a'), 'closed');
     expect(error).toMatchObject({ maybeExecuted: true, phase: 'call' });
     expect(server.requests).toHaveLength(1);
   });
@@ -171,7 +171,7 @@ describe.each(HTTP_CLIENTS)('the end of a stream over $name', (client) => {
       else answer.finish(CONTENT);
     });
     const peer = openPeer(client, server.url);
-    const error = await localErrorOf(callTool(peer, 'a'), 'closed');
+    const error = await expectLocalError(callTool(peer, 'a'), 'closed');
     expect(error).toMatchObject({ maybeExecuted: true, phase: 'call' });
     expect(error.cause).toBeDefined();
     await callTool(peer, 'a');
@@ -185,7 +185,7 @@ describe.each(HTTP_CLIENTS)('the end of a stream over $name', (client) => {
       answer.stream().write(`data: {"jsonrpc":"2.0","id":${String(message.id)},"result":{"content":${tooDeep}}}\n\n`);
       answer.response.end();
     });
-    const error = await localErrorOf(callTool(openPeer(client, server.url), 'a'), 'closed');
+    const error = await expectLocalError(callTool(openPeer(client, server.url), 'a'), 'closed');
     expect(error.message).toContain('nests deeper than 128 levels');
   });
 

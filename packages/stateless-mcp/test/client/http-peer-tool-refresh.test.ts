@@ -7,9 +7,9 @@ import {
   CONTENT,
   HTTP_CLIENTS,
   type HttpClient,
-  localErrorOf,
+  expectLocalError,
   openPeer,
-  remoteErrorOf,
+  expectRemoteError,
   type TestPeer,
 } from './http-peer-harness.ts';
 import { type Answer, type Received, scriptedServer, type ScriptedServer } from './scripted-server.ts';
@@ -107,20 +107,20 @@ describe.each(HTTP_CLIENTS)('a refused header over $name', (client) => {
       if (message.method === 'tools/list') answer.result({ tools: [forecast], ttlMs: 0, cacheScope: 'private' });
       else refuse(answer);
     });
-    const error = await remoteErrorOf(callTool(openPeer(client, server.url), 'forecast', { region: 'eu' }), -32020);
+    const error = await expectRemoteError(callTool(openPeer(client, server.url), 'forecast', { region: 'eu' }), -32020);
     expect(error).toMatchObject({ status: 400, message: expect.stringContaining('Mcp-Param-Region') as string });
     expect(server.requests.map(({ message }) => message.method)).toEqual(['tools/call', 'tools/list', 'tools/call']);
   });
 
   it('is not read again for other methods', async () => {
     const server = await scriptedServer(refuse);
-    await remoteErrorOf(ask(openPeer(client, server.url), 'prompts/get', { name: 'summary' }), -32020);
+    await expectRemoteError(ask(openPeer(client, server.url), 'prompts/get', { name: 'summary' }), -32020);
     expect(server.requests).toHaveLength(1);
   });
 
   it('is raised as it was when the tools cannot be read, and the log says why', async () => {
     const { peer, methods } = await mismatching(client, (answer) => answer.send(500));
-    await remoteErrorOf(callTool(peer, 'forecast', { region: 'eu' }), -32020);
+    await expectRemoteError(callTool(peer, 'forecast', { region: 'eu' }), -32020);
     expect(methods()).toEqual(['tools/call', 'tools/list']);
     expect(peer.log.entries.map(({ level }) => level)).toEqual(['warn']);
   });
@@ -152,7 +152,7 @@ describe.each(HTTP_CLIENTS)('giving up while the tools are read again over $name
     const leaver = new AbortController();
     const { call, list } = await waiting(leaver.signal);
     leaver.abort(new Error('enough'));
-    const error = await localErrorOf(call, 'aborted');
+    const error = await expectLocalError(call, 'aborted');
     expect(error).toMatchObject({ maybeExecuted: false, phase: 'call', cause: { message: 'enough' } });
     await expect(list.over).resolves.toBe(true);
     expect(getEventListeners(leaver.signal, 'abort')).toHaveLength(0);
@@ -163,7 +163,7 @@ describe.each(HTTP_CLIENTS)('giving up while the tools are read again over $name
     const { peer, call, lists } = await waiting(leaver.signal);
     const other = callTool(peer, 'forecast', { region: 'us' });
     leaver.abort();
-    await localErrorOf(call, 'aborted');
+    await expectLocalError(call, 'aborted');
     const timer = setInterval(() => {
       for (const answer of lists.splice(0)) answer.result({ tools: [forecast] });
     }, 5);
@@ -174,7 +174,7 @@ describe.each(HTTP_CLIENTS)('giving up while the tools are read again over $name
   it('close() ends it with `closed`', async () => {
     const { peer, call } = await waiting();
     await peer.close();
-    const error = await localErrorOf(call, 'closed');
+    const error = await expectLocalError(call, 'closed');
     expect(error.maybeExecuted).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UNSUPPORTED_PROTOCOL_VERSION } from '../../src/protocol/index.ts';
-import { ask, callTool, CONTENT, HTTP_CLIENTS, openPeer, remoteErrorOf } from './http-peer-harness.ts';
+import { ask, callTool, CONTENT, HTTP_CLIENTS, openPeer, expectRemoteError } from './http-peer-harness.ts';
 import { type Answer, scriptedServer } from './scripted-server.ts';
 
 const VERSION = '2026-07-28';
@@ -36,7 +36,7 @@ describe.each(HTTP_CLIENTS)('the revision over $name', (client) => {
 
   it('VER-04, T-19: a second refusal is raised, without end there is no trying', async () => {
     const server = await scriptedServer((answer) => refuse(answer, { supported: [VERSION], requested: VERSION }));
-    const error = await remoteErrorOf(callTool(openPeer(client, server.url), 'forecast'), -32022);
+    const error = await expectRemoteError(callTool(openPeer(client, server.url), 'forecast'), -32022);
     expect(server.requests).toHaveLength(2);
     expect(error).toMatchObject({ status: 400, data: { supported: [VERSION], requested: VERSION } });
   });
@@ -50,7 +50,7 @@ describe.each(HTTP_CLIENTS)('the revision over $name', (client) => {
     ['what is no version', { supported: [VERSION, 7] }, 'it names none'],
   ])('VER-04: nothing in common (%s) is an error that says so', async (_, data, shown) => {
     const server = await scriptedServer((answer) => refuse(answer, data));
-    const error = await remoteErrorOf(callTool(openPeer(client, server.url), 'forecast'), -32022);
+    const error = await expectRemoteError(callTool(openPeer(client, server.url), 'forecast'), -32022);
     expect(server.requests).toHaveLength(1);
     expect(error.message).toContain(VERSION);
     expect(error.message).toContain(shown);
@@ -99,7 +99,7 @@ describe.each(HTTP_CLIENTS)('the revision over $name', (client) => {
     [-32000, { supported: [VERSION], requested: VERSION }],
   ])('JR-19, D01, D03: %d with %j stays what it is', async (code, data) => {
     const server = await scriptedServer((answer) => refuse(answer, data, code));
-    const error = await remoteErrorOf(callTool(openPeer(client, server.url), 'forecast'), code);
+    const error = await expectRemoteError(callTool(openPeer(client, server.url), 'forecast'), code);
     expect(server.requests).toHaveLength(1);
     expect(error.data).toEqual(data);
   });
@@ -109,8 +109,8 @@ describe.each(HTTP_CLIENTS)('the revision over $name', (client) => {
       refuse(answer, { requiredCapabilities: index === 0 ? { sampling: {} } : ['sampling'] }, -32003);
     });
     const peer = openPeer(client, server.url);
-    const error = await remoteErrorOf(callTool(peer, 'forecast'), -32021);
+    const error = await expectRemoteError(callTool(peer, 'forecast'), -32021);
     expect(error.data).toEqual({ requiredCapabilities: { sampling: {} } });
-    await remoteErrorOf(callTool(peer, 'forecast'), -32003);
+    await expectRemoteError(callTool(peer, 'forecast'), -32003);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LocalError } from '../../src/protocol/index.ts';
+import { LIST_TOOLS, LocalError } from '../../src/protocol/index.ts';
 import { McpClient } from '../../src/client/index.ts';
 import { recordingLogger } from '../recording-logger.ts';
 import { rejection, type Script, scriptedPeer, type ScriptedPeer } from './scripted-peer.ts';
@@ -65,6 +65,15 @@ describe('lists', () => {
     const { client, peer } = listOf([undefined, { names: ['a'], nextCursor: '' }], ['', { names: ['b'] }]);
     expect((await client.listTools()).tools).toHaveLength(2);
     expect(cursorsOf(peer)).toEqual([undefined, '']);
+  });
+
+  it('FEAT-03: null is no cursor', async () => {
+    const peer = scriptedPeer(() => ({ tools: [{ name: 'a' }], nextCursor: null, ttlMs: 5, cacheScope: 'public' }));
+    const result = await new McpClient(peer).request(LIST_TOOLS, {});
+    expect(result).not.toHaveProperty('nextCursor');
+    expect(result).toMatchObject({ tools: [{ name: 'a' }], ttlMs: 5, cacheScope: 'public' });
+    expect((await new McpClient(peer).listTools()).tools).toEqual([{ name: 'a' }]);
+    expect(peer.requests).toHaveLength(2);
   });
 
   it('FEAT-03: a cursor is handed back as it came', async () => {
@@ -171,7 +180,7 @@ describe('lists without an end', () => {
       nextCursor: typeof cursor === 'string' ? following.get(cursor) : next[0][0],
     }));
     const error = await rejection(new McpClient(peer).listTools());
-    expect(error).toMatchObject({ name: 'LocalError', code: 'invalid_answer' });
+    expect(error).toMatchObject({ name: 'LocalError', code: 'invalid_answer', phase: 'list' });
     expect(String(error)).toContain(`the cursor "${next[0][0]}" came twice`);
     expect(peer.requests).toHaveLength(requests);
   });

@@ -115,6 +115,17 @@ describe('errors', () => {
     expect(error).toMatchObject({ code: 7, message: 'no', data: { why: ['x'] } });
   });
 
+  it('BC-13: -32002 of an older server says that there is no such resource, and nothing about anything else', async () => {
+    const client = new McpClient(
+      loopback(async () => {
+        throw new McpError(-32002, 'Resource not found', { data: { uri: 'x:1' } });
+      }),
+    );
+    const missing = await rejection(client.readResource('x:1'));
+    expect(missing).toMatchObject({ code: INVALID_PARAMS, message: 'Resource not found', data: { uri: 'x:1' } });
+    expect(await rejection(client.callTool('a'))).toMatchObject({ code: -32002 });
+  });
+
   it('that nobody expected tell a reference and nothing else', async () => {
     const logger = recordingLogger();
     const peer = loopback(

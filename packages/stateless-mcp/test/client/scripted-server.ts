@@ -119,11 +119,7 @@ export async function scriptedServer(script: Script): Promise<ScriptedServer> {
   const numbers = new WeakMap<Socket, number>();
   let connections = 0;
   const server = createServer((incoming, response) => {
-    void readText(incoming).then(async (text) => {
-      const { index, request } = record(incoming, response, text);
-      for (const waiting of awaited) if (waiting.index === index) waiting.resolve(request);
-      await script(new Answer(response, request.message.id), request);
-    });
+    void serve(incoming, response);
   });
   server.on('connection', (socket: Socket) => numbers.set(socket, ++connections));
   const port = await listen(server);
@@ -133,7 +129,13 @@ export async function scriptedServer(script: Script): Promise<ScriptedServer> {
   });
   const origin = `http://127.0.0.1:${port}`;
 
-  function record(incoming: IncomingMessage, response: ServerResponse, text: string) {
+  async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const request = record(incoming, response, await readText(incoming));
+    for (const { index, resolve } of awaited) if (index === request.index) resolve(request);
+    await script(new Answer(response, request.message.id), request);
+  }
+
+  function record(incoming: IncomingMessage, response: ServerResponse, text: string): Received {
     const over = deferred<boolean>();
     response.on('close', () => over.resolve(!response.writableFinished));
     const request: Received = {
@@ -147,7 +149,8 @@ export async function scriptedServer(script: Script): Promise<ScriptedServer> {
       message: (text === '' ? {} : JSON.parse(text)) as WireRequest,
       over: over.promise,
     };
-    return { index: requests.push(request) - 1, request };
+    requests.push(request);
+    return request;
   }
 
   return {

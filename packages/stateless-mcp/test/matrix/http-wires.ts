@@ -1,3 +1,5 @@
+import { request } from 'node:http';
+import { Readable } from 'node:stream';
 import { fetchHandler, type HttpOptions } from '../../src/http/index.ts';
 import { serveHttp } from '../../src/node/index.ts';
 import {
@@ -14,15 +16,14 @@ import type { ServeWire, Wire, WireOptions } from './wire.ts';
 /** The Fetch handler, called as a function. */
 export const fetchWire: ServeWire = async (endpoint, options) => {
   const { fetch, drain } = fetchHandler(endpoint, httpOptions(options));
-  const request: Post = async (init) =>
-    untilAborted(fetch(new Request('http://server.example/mcp', init)), init.signal);
-  return { open: openerOf(endpoint, request), drain, close: async () => drain({ graceMs: 0 }) };
+  const post: Post = async (init) => untilAborted(fetch(new Request('http://server.example/mcp', init)), init.signal);
+  return { open: openerOf(endpoint, post), drain, close: async () => drain({ graceMs: 0 }) };
 };
 
 /** The server on `node:http`, over sockets. */
 export const nodeWire: ServeWire = async (endpoint, options) => {
   const { url, drain, close } = await serveHttp(endpoint, { ...httpOptions(options), port: 0 });
-  return { open: openerOf(endpoint, async (init) => fetch(url, init)), drain, close };
+  return { open: openerOf(endpoint, async (init) => requestOnce(url, init)), drain, close };
 };
 
 const AUTH_HEADER = 'x-test-auth';
@@ -37,7 +38,14 @@ function httpOptions(options: WireOptions): HttpOptions {
   };
 }
 
-type Post = (init: RequestInit) => Promise<Response>;
+type Post = (init: PostInit) => Promise<Response>;
+
+interface PostInit {
+  readonly method: 'POST';
+  readonly headers: Record<string, string>;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
 
 function openerOf(endpoint: McpEndpoint | McpHandler, post: Post): Wire['open'] {
   const { methods } = typeof endpoint === 'function' ? { methods: METHODS } : endpoint;
@@ -76,10 +84,27 @@ function present(headers: Readonly<Record<string, string | undefined>>): Record<
 }
 
 /** As `fetch` over a network does it: who aborts a request need not wait for its answer. */
-async function untilAborted(response: Promise<Response>, signal: AbortSignal | null | undefined): Promise<Response> {
-  if (!signal) return response;
+async function untilAborted(response: Promise<Response>, signal: AbortSignal): Promise<Response> {
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });
   return Promise.race([response, aborted]);
+}
+
+/**
+ * On a connection of its own, which is closed behind the answer. One that is kept may be closed by the server just when the
+ * next request is written, which on a busy machine happens.
+ */
+async function requestOnce(url: string, { method, headers, body, signal }: PostInit): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, headers, signal, agent: false }, (answer) => {
+      const { statusCode: status = 0, rawHeaders } = answer;
+      const lines = Array.from({ length: rawHeaders.length / 2 }, (_, index) =>
+        rawHeaders.slice(index * 2, index * 2 + 2),
+      );
+      resolve(new Response(Readable.toWeb(answer) as ReadableStream, { status, headers: lines as [string, string][] }));
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
 }

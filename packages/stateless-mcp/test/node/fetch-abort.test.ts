@@ -249,15 +249,18 @@ describe('a body that is left', () => {
   it('leaves the connection for others if all of it has arrived', async () => {
     const server = await rawServer(async (connection) => {
       await connection.request();
-      connection.answer('x'.repeat(MAX_QUEUED_BYTES));
+      connection.write('HTTP/1.1 200 OK', `Content-Length: ${MAX_QUEUED_BYTES + 3}`, '', 'x'.repeat(MAX_QUEUED_BYTES));
+      await turns(50);
+      connection.write('end');
       await connection.request();
       connection.answer('second');
     });
     const fetch = client();
     const chunks = chunksOf(await post(fetch, server.url));
-    await turns(50);
+    await turns(200);
     await chunks.return?.();
     await turns();
+    expect(await chunks.next()).toEqual({ done: true, value: undefined });
     expect(await textOf(await post(fetch, server.url))).toBe('second');
     expect(server.connections).toHaveLength(1);
   });

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { NodeFetch } from '../../src/node/node-fetch.ts';
 import { client, post, textOf, turns } from './client.ts';
-import { type RawConnection, rawServer, rawTlsServer } from './raw-server.ts';
+import { type RawConnection, type RawServer, rawServer, rawTlsServer } from './raw-server.ts';
 import { selfSigned } from './self-signed.ts';
 
 /** Answers each request of a connection with the number of the connection. */
@@ -41,19 +42,11 @@ describe('connections', () => {
   it('are used again the newest first, so that those beyond need grow old', async () => {
     const server = await rawServer();
     const fetch = client();
-    const [first, second] = [post(fetch, server.url), post(fetch, server.url)];
-    const [one, two] = [await server.connection(0), await server.connection(1)];
-    await Promise.all([one.request(), two.request()]);
-    two.answer('two');
-    await Promise.race([first, second]).then(textOf);
-    await turns();
-    one.answer('one');
-    await Promise.all([first, second]).then((all) => Promise.all(all.map(textOf)));
-    await turns();
-    const third = post(fetch, server.url);
-    await one.request();
-    one.answer('one again');
-    expect(await textOf(await third)).toBe('one again');
+    const [, newer] = await twoUnused(fetch, server);
+    const next = post(fetch, server.url);
+    await newer.request();
+    newer.answer('newer');
+    expect(await textOf(await next)).toBe('newer');
   });
 
   it('are one for each origin', async () => {
@@ -120,39 +113,61 @@ describe('connections', () => {
     expect(waitedMs).toBeLessThan(4900);
   });
 
+  it('are closed each in its time, by one timer that ends with the client', async () => {
+    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const server = await rawServer();
+    const fetch = client();
+    const [older, newer] = await twoUnused(fetch, server);
+    vi.advanceTimersByTime(3000);
+    const next = post(fetch, server.url);
+    await newer.request();
+    newer.answer('');
+    await textOf(await next);
+    await turns();
+    vi.advanceTimersByTime(1000);
+    await older.closed;
+    vi.advanceTimersByTime(2999);
+    await turns();
+    expect(newer.socket.readableEnded).toBe(false);
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(1);
+    await newer.closed;
+    expect(vi.getTimerCount()).toBe(0);
+
+    await twoUnused(fetch, server, 2);
+    expect(vi.getTimerCount()).toBe(1);
+    fetch.close();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('do not keep the process alive when they are unused', async () => {
     const server = await rawServer(serve);
+    const setTimer = vi.spyOn(globalThis, 'setTimeout');
+    onTestFinished(() => setTimer.mockRestore());
     const before = process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
     await textOf(await post(client(), server.url));
     await turns();
     const after = process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
     // That of the server alone.
     expect(after - before).toBe(1);
+    expect(setTimer.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([false]);
   });
 
-  it.each([2, 3, 4, 5])(
-    'that the server closed are not used again, those behind them are: after %i turns',
-    async (count) => {
-      const server = await rawServer();
-      const fetch = client();
-      const both = [post(fetch, server.url), post(fetch, server.url)];
-      const [older, newer] = [await server.connection(0), await server.connection(1)];
-      await Promise.all([older.request(), newer.request()]);
-      for (const connection of [older, newer]) {
-        connection.answer('');
-        await turns();
-      }
-      await Promise.all(both);
-      newer.socket.end();
-      await once(newer.socket, 'finish');
-      // The client reads the end in the second turn, and has closed its side some turns later.
-      await turns(count);
-      const next = post(fetch, server.url);
-      await older.request();
-      older.answer('older');
-      expect(await textOf(await next)).toBe('older');
-    },
-  );
+  it('that the server closed are not used again, those behind them are', async () => {
+    const sockets = clientSockets();
+    const server = await rawServer();
+    const fetch = client();
+    const [older, newer] = await twoUnused(fetch, server);
+    const closing = sockets.find(({ localPort }) => localPort === newer.socket.remotePort);
+    newer.socket.end();
+    // Its end has been read, and that is all: it stands in the list of connections to use until it is closed.
+    await once(closing as Socket, 'end');
+    const next = post(fetch, server.url);
+    await older.request();
+    older.answer('older');
+    expect(await textOf(await next)).toBe('older');
+  });
 
   it('on which the server spoke without being asked are not used again', async () => {
     const server = await rawServer(serve);

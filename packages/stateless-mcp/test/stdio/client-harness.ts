@@ -1,6 +1,5 @@
 /** For tests of the client end with real processes. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -150,15 +149,18 @@ export async function treeIn(pidFile: string): Promise<Tree> {
 
 /** Which of them run. What has ended and was not fetched by its parent does not count. */
 export function alive({ wrapper, server, grandchild }: Tree): readonly number[] {
-  return [wrapper, server, grandchild].filter((pid) => stateOf(pid) !== undefined);
+  return [wrapper, server, grandchild].filter(isRunning);
 }
 
-function stateOf(pid: number): string | undefined {
+function isRunning(pid: number): boolean {
   try {
-    const state = execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).trim();
-    return state === '' || state.startsWith('Z') ? undefined : state;
-  } catch {
-    return undefined;
+    process.kill(pid, 0);
+    // The state comes behind the name, which is in brackets.
+    const [, state] = /.*\) (\S)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+    return state !== 'Z' && state !== 'X';
+  } catch (error) {
+    // There are systems without /proc.
+    return existsSync('/proc') ? false : !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
 }
 

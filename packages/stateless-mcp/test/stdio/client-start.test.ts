@@ -204,6 +204,12 @@ describe('a server that ends', () => {
     expect(entry.level).toBe('info');
   });
 
+  it('is heard to the end of its output, which may come after its own', async () => {
+    const { peer } = openPeer(serverCommand());
+    expect(await textOf(peer, 'legacy')).toBe('from beyond');
+    expect(peer.explain().process).toMatchObject({ exitCode: 0 });
+  });
+
   it('is started again after pauses that grow, and are shorter than ten seconds', async () => {
     const clock = new FakeClock();
     const { peer } = openPeer({ command: '/bin/sh', args: ['-c', 'exit 1'] }, { clock });

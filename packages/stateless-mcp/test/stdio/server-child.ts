@@ -38,7 +38,7 @@ export async function startServer(
   const client = new LineClient(child.stdout, child.stdin, reads);
   const said = async (text: string): Promise<void> => {
     await eventually(() => stderr.includes(text), 15_000).catch(() => {
-      throw new Error(`it never said "${text}" but: ${stderr}`);
+      throw new Error(`it never said "${text}" but: …${stderr.slice(-1000)}`);
     });
   };
   await said('serving');

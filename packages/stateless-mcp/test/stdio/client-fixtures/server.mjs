@@ -64,6 +64,12 @@ const tools = {
   last: (_args, _line, id) => {
     process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result: text('the last') }), () => process.exit(0));
   },
+  // Somebody else, out of the group, still writes when this process is gone.
+  legacy: (_args, _line, id) => {
+    const line = JSON.stringify({ jsonrpc: '2.0', id, result: text('from beyond') });
+    const heir = spawn('/bin/sh', ['-c', 'sleep 0.1; echo "$1"', 'heir', line], { stdio: 'inherit', detached: true });
+    heir.once('spawn', () => process.exit(0));
+  },
   exit: ({ code, stderr = '' }) => {
     process.stderr.write(stderr, () => process.exit(code));
   },
