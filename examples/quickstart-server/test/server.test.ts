@@ -27,7 +27,7 @@ it('is served over stdio, and what it prints goes to the error stream', async ()
   const client = await connect({ command: process.execPath, args: SERVER, stderr: (line) => printed.push(line) });
   onTestFinished(async () => client.close());
   await expectQuickstart(client);
-  expect(client.explain().process?.ignoredLines).toBe(0);
+  expect(client.explain().ignoredLines).toBe(0);
   expect(printed).toEqual([expect.stringContaining('This line goes to the error stream')]);
 });
 

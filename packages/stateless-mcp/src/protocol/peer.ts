@@ -24,6 +24,8 @@ export interface PeerReport {
   readonly lastAnswerMs?: number;
   /** HTTP: whether requests carry credentials, and whether the last ones were accepted. */
   readonly authorization?: 'none' | 'sent' | 'refused';
+  /** Streams: lines that were no messages, or messages that belong to no request. */
+  readonly ignoredLines?: number;
   /** stdio: the process that was started last. */
   readonly process?: {
     /** Absent: none is running. */
@@ -31,8 +33,6 @@ export interface PeerReport {
     readonly starts: number;
     readonly exitCode?: number | null;
     readonly exitSignal?: string;
-    /** Lines on its standard output that were no messages. */
-    readonly ignoredLines: number;
     /** The last lines of its error stream. */
     readonly stderr: readonly string[];
   };

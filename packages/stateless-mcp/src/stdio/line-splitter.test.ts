@@ -114,6 +114,7 @@ describe('LineSplitter', () => {
     const cases: readonly (readonly [string, string, RequestId | undefined])[] = [
       ['at the start', `{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":"${filling}"}}`, 7],
       ['at the start, spaced', `{ "jsonrpc" : "2.0" , "id" : "a-1" , "x":"${filling}"}`, 'a-1'],
+      ['behind the method', `{"jsonrpc":"2.0","method":"tools/call","id":7,"params":{"a":"${filling}"}}`, 7],
       ['at the end', `{"method":"m","params":{"a":"${filling}"},"jsonrpc":"2.0","id":"b"}`, 'b'],
       ['at the end, spaced', `{"method":"m","params":{"a":"${filling}"}, "id" : 12 }\r`, 12],
       ['not where none is', `{"method":"m","params":{"a":"${filling}"}}`, undefined],

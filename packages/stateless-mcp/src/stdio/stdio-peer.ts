@@ -238,12 +238,12 @@ class StdioServer {
       endpoint: this.endpoint,
       transport: 'stdio',
       ...this.requests.report(),
+      ignoredLines: this.#context.ignored.count,
       process: {
         ...(pid !== undefined && { pid }),
         starts: this.#starts,
         ...(exit !== undefined && { exitCode: exit.code }),
         ...(exit !== undefined && exit.signal !== null && { exitSignal: exit.signal }),
-        ignoredLines: this.#context.ignored.count,
         stderr: this.#process?.stderr ?? [],
       },
     };

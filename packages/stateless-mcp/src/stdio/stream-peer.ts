@@ -74,7 +74,7 @@ export function streamPeer(
       writable.destroy();
       readable.destroy();
     },
-    explain: () => ({ endpoint, transport: 'stream', ...requests.report() }),
+    explain: () => ({ endpoint, transport: 'stream', ...requests.report(), ignoredLines: ignored.count }),
     on: listeners.on,
   });
 }

@@ -123,7 +123,7 @@ const key = fc.constantFrom(...keys);
 const which = fc.nat(5);
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
-    weight: 4,
+    weight: 7,
     arbitrary: fc.tuple(key, fc.constantFrom(...modes)).map(
       ([name, mode]): Step =>
         (scene) =>
@@ -132,7 +132,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 4,
-    arbitrary: fc.tuple(which, fc.nat(3)).map(
+    arbitrary: fc.tuple(which, fc.nat(6)).map(
       ([index, ttlMs]): Step =>
         (scene) =>
           one(scene.openRequests, index, (request) => scene.answer(request, ttlMs)),

@@ -153,8 +153,11 @@ describe.each(HTTP_CLIENTS)('answers over $name', (client) => {
 
     it('nests as deep as a message may, and no deeper', async () => {
       // The message and its result are two levels, `structuredContent` holds the rest.
-      await outcomeOf(withResult({ content: [], structuredContent: deep(126) }), 'tools/call');
-      await failureOf(outcomeOf(withResult({ content: [], structuredContent: deep(127) }), 'tools/call'));
+      const structured = (levels: number) => withResult({ content: [], structuredContent: deep(levels) });
+      await expect(outcomeOf(structured(126), 'tools/call')).resolves.toMatchObject(CONTENT);
+      const error = await failureOf(outcomeOf(structured(127), 'tools/call'));
+      expect(error).toMatchObject({ phase: 'call', maybeExecuted: true });
+      expect((error as LocalError).message).toContain('nests deeper than 128 levels');
     });
   });
 

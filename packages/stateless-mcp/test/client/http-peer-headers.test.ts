@@ -84,6 +84,17 @@ describe.each(HTTP_CLIENTS)('the head of a request over $name', (client) => {
     expect(server.requests[0]?.message.params.name).toBe(name);
   });
 
+  it('HDR-08: the name of a prompt and the URI of a resource are encoded in the same way', async () => {
+    const server = await scriptedServer(answerAnything);
+    const peer = openPeer(client, server.url);
+    await ask(peer, 'prompts/get', { name: 'Übersicht' });
+    await ask(peer, 'resources/read', { uri: 'notes://Übersicht' });
+    expect(server.requests.map(({ headers }) => headers['mcp-name'])).toEqual([
+      '=?base64?w5xiZXJzaWNodA==?=',
+      '=?base64?bm90ZXM6Ly/DnGJlcnNpY2h0?=',
+    ]);
+  });
+
   it('META-01, META-02, META-03, VER-01: metadata is in the body, the version the same as in the header', async () => {
     const server = await scriptedServer(answerAnything);
     const meta = { 'com.example/trace': 'abc', progressToken: 'of another hop' };
@@ -183,6 +194,21 @@ describe.each(HTTP_CLIENTS)('the head of a request over $name', (client) => {
     await ask(peer, 'tools/list');
     await ask(peer, 'tools/list');
     expect(server.requests.map((request) => request.headers['x-request'])).toEqual(['1', '2']);
+  });
+
+  it('is explained: what was asked, in which revision, with what', async () => {
+    const server = await scriptedServer(answerAnything);
+    const peer = openPeer(client, server.url);
+    expect(peer.explain()).toEqual({
+      endpoint: server.url,
+      transport: 'http',
+      revision: VERSION,
+      reason: expect.any(String) as string,
+      requests: 0,
+      authorization: 'none',
+    });
+    await ask(peer, 'tools/list');
+    expect(peer.explain()).toMatchObject({ requests: 1, lastAnswerMs: expect.any(Number) as number });
   });
 
   it('JR-14: nothing that a server sends is answered', async () => {

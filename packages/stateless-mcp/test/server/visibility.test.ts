@@ -113,7 +113,7 @@ describeMatrix('definitions that not everybody may see', (connect) => {
 
   it('every caller has its own list, however many different ones there are', async () => {
     const server = new McpServer(info, { pageSize: 2 });
-    const bits = 9;
+    const bits = 8;
     const has = ({ auth }: Caller, bit: number) => ((Number(auth?.principal) >> bit) & 1) === 1;
     for (let bit = 0; bit < bits; bit++)
       server.registerTool(`tool-${bit}`, { visible: (caller) => has(caller, bit) }, () => '');

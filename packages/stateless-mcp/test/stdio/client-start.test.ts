@@ -36,7 +36,7 @@ describe('a server as a child process', () => {
     expect(peer.explain()).toMatchObject({ transport: 'stdio', requests: 0, process: { starts: 0, stderr: [] } });
     const pids = await Promise.all([pidsOf(peer), pidsOf(peer), pidsOf(peer)]);
     expect(new Set(pids.map(({ server }) => server))).toEqual(new Set([peer.explain().process?.pid]));
-    expect(peer.explain()).toMatchObject({ requests: 3, process: { starts: 1, ignoredLines: 0 } });
+    expect(peer.explain()).toMatchObject({ requests: 3, ignoredLines: 0, process: { starts: 1 } });
     expect(peer.explain().lastAnswerMs).toBeGreaterThan(0);
   });
 
@@ -156,7 +156,7 @@ describe('a server that cannot be started', () => {
     const { peer, logger } = openPeer(serverCommand({ exitCode: 0, print: 'Usage: server\n{"level":30}\n' }));
     const error = await failureOf(callTool(peer, 'pids').answer);
     expect(error).toMatchObject({ code: 'unreachable', phase: 'spawn', exitCode: 0 });
-    expect(peer.explain().process?.ignoredLines).toBe(2);
+    expect(peer.explain().ignoredLines).toBe(2);
     expect(logger.entries.map(({ fields }) => fields.line)).toContain('"Usage: server"');
   });
 });
