@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 /** `/proc/stat` counts in these; the kernel's interface fixes it. */
 const microsecondsPerTick = 10_000;
 
-/** Two cores that this process may run on, for the server and for the load; `undefined` if processes cannot be held. */
+/** Two cores that this process may run on, for what is measured and for the load; `undefined` if processes cannot be held. */
 export function chooseCores() {
   if (process.platform !== 'linux' || spawnSync('taskset', ['--version']).status !== 0) return undefined;
   const [, list] = /^Cpus_allowed_list:\s*(\S+)/m.exec(readFileSync('/proc/self/status', 'utf8'));
@@ -14,7 +14,7 @@ export function chooseCores() {
     const [first, last = first] = range.split('-').map(Number);
     return Array.from({ length: last - first + 1 }, (_, index) => first + index);
   });
-  return allowed.length < 2 ? undefined : { server: allowed[0], load: allowed[1] };
+  return allowed.length < 2 ? undefined : { measured: allowed[0], load: allowed[1] };
 }
 
 /** Microseconds for which a core has been busy, with whatever: processes, the kernel, and what a hypervisor took away. */

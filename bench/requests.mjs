@@ -1,9 +1,10 @@
-// The requests, as bytes with all headers that the specification asks for, and what a right answer to each looks like.
+// The requests, with all metadata that the specification asks for, and what a right answer to each looks like.
 import assert from 'node:assert/strict';
 import { tools } from './contenders/tools.mjs';
 
-const version = '2026-07-28';
-const meta = {
+export const version = '2026-07-28';
+/** Of every request. */
+export const meta = {
   'io.modelcontextprotocol/protocolVersion': version,
   'io.modelcontextprotocol/clientInfo': { name: 'bench-client', version: '1.0.0' },
   'io.modelcontextprotocol/clientCapabilities': {},
@@ -40,31 +41,25 @@ const operations = {
   },
 };
 
-export const operationNames = Object.keys(operations);
+/** Without metadata. */
+export function paramsFor(operation, number) {
+  return operations[operation].params(number);
+}
 
-export function requestBytes(operation, number, { host, pathname }) {
-  const params = operations[operation].params(number);
-  const body = JSON.stringify({ jsonrpc: '2.0', id: number, method: operation, params: { ...params, _meta: meta } });
-  const head = [
-    `POST ${pathname} HTTP/1.1`,
-    `Host: ${host}`,
-    'Connection: keep-alive',
-    'User-Agent: bench-client/1.0.0',
-    'Accept: application/json, text/event-stream',
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `MCP-Protocol-Version: ${version}`,
-    `Mcp-Method: ${operation}`,
-    ...(params.name === undefined ? [] : [`Mcp-Name: ${params.name}`]),
-  ];
-  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
+/** Its id is its number. */
+export function requestFor(operation, number) {
+  return { jsonrpc: '2.0', id: number, method: operation, params: { ...paramsFor(operation, number), _meta: meta } };
 }
 
 /** Throws if this is not the right answer to the request. */
-export function checkAnswer(operation, number, { status, body }) {
-  assert.equal(status, 200, `${operation} was answered ${status}: ${body}`);
-  const message = JSON.parse(body);
-  assert.equal(message.jsonrpc, '2.0');
-  assert.equal(message.id, number);
-  operations[operation].check(message.result, number);
+export function checkAnswer(operation, number, { jsonrpc, id, result, error }) {
+  assert.equal(error, undefined);
+  assert.equal(jsonrpc, '2.0');
+  assert.equal(id, number);
+  checkResult(operation, number, result);
+}
+
+/** Throws if this is not the right result of the request. */
+export function checkResult(operation, number, result) {
+  operations[operation].check(result, number);
 }

@@ -18,3 +18,9 @@ export const tools = Array.from({ length: count }, (_, index) => ({
   },
   handler: async ({ a, b, tags = [] }) => ({ content: [{ type: 'text', text: [b, a, ...tags].join(' ') }] }),
 }));
+
+/** Both servers are made alike. */
+export function withTools(server) {
+  for (const { name, config, handler } of tools) server.registerTool(name, config, handler);
+  return server;
+}

@@ -3,16 +3,10 @@
 import { createServer } from 'node:http';
 import { localhostHostValidation, localhostOriginValidation, toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
-import { serving } from './contender.mjs';
-import { serverInfo, tools } from './tools.mjs';
+import { serving } from './serving.mjs';
+import { serverInfo, withTools } from './tools.mjs';
 
-const handle = toNodeHandler(
-  createMcpHandler(() => {
-    const server = new McpServer(serverInfo);
-    for (const { name, config, handler } of tools) server.registerTool(name, config, handler);
-    return server;
-  }),
-);
+const handle = toNodeHandler(createMcpHandler(() => withTools(new McpServer(serverInfo))));
 const isAllowedHost = localhostHostValidation();
 const isAllowedOrigin = localhostOriginValidation();
 
