@@ -2,4 +2,3 @@
 export { type NodeListener, nodeListener, type NodeListenerOptions } from './node-listener.ts';
 export { type HttpServer, serveHttp, type ServeHttpOptions } from './serve-http.ts';
 export { type NodeFetch, nodeFetch, type NodeFetchOptions } from './node-fetch.ts';
-export { openHttpPeer } from './open-http-peer.ts';

@@ -85,7 +85,9 @@ const tools = {
 };
 
 const input = createInterface({ input: process.stdin, crlfDelay: Infinity });
-input.on('line', async (line) => {
+input.on('line', (line) => void answer(line));
+
+async function answer(line) {
   const { id, method, params } = JSON.parse(line);
   received.push({ id, method, params });
   if (options.silent || id === undefined) return;
@@ -95,4 +97,4 @@ input.on('line', async (line) => {
   }
   const result = await tools[params.name](params.arguments ?? {}, line, id);
   if (result !== undefined) write({ id, result });
-});
+}
