@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** `/proc/stat` counts in these; the kernel's interface fixes it. */
+/** `/proc` counts in these; the kernel's interface fixes it. */
 const microsecondsPerTick = 10_000;
 
 /** Two cores that this process may run on, for what is measured and for the load; `undefined` if processes cannot be held. */
@@ -22,4 +22,11 @@ export function busyMicroseconds(core) {
   const line = readFileSync('/proc/stat', 'utf8').match(new RegExp(`^cpu${core} .*$`, 'm'))[0];
   const [, user, nice, system, , , irq, softirq, steal] = line.split(/\s+/).map(Number);
   return (user + nice + system + irq + softirq + steal) * microsecondsPerTick;
+}
+
+/** Processor time of the processes that this one has started and that have ended. */
+export function childMicroseconds() {
+  const [, fields] = readFileSync('/proc/self/stat', 'utf8').split(') ');
+  const [user, system] = fields.split(' ').slice(13, 15).map(Number);
+  return (user + system) * microsecondsPerTick;
 }

@@ -53,7 +53,7 @@ class Loopback {
   readonly #rules: AdmissionRules;
   readonly #auth: AuthInfo | undefined;
   readonly #logger: Logger;
-  readonly #open = new Set<AbortController>();
+  readonly #open = new Set<(error: LocalError) => void>();
   #closed: LocalError | undefined;
   requests = 0;
 
@@ -75,21 +75,25 @@ class Loopback {
     if (exchange.signal.aborted) throw givenUp(exchange.signal.reason, method, {});
     const id = ++this.requests;
     const message = JSON.stringify(outboundRequest(request, id, version, exchange.wantsProgress));
-    const leaving = new AbortController();
-    this.#open.add(leaving);
+    // The serving end has a signal of its own: why the caller left is none of its business.
+    const serving = new AbortController();
     return new Promise<McpResult>((resolve, reject) => {
-      const leave = (): void => {
-        const facts = { phase: phaseOf(this.#rules.methods.get(method)), maybeExecuted: true };
-        leaving.abort(givenUp(exchange.signal.reason, method, facts));
+      const leave = (error: LocalError): void => {
+        reject(error);
+        serving.abort(new DOMException('The client cancelled the request', 'AbortError'));
       };
-      exchange.signal.addEventListener('abort', leave, { once: true });
-      leaving.signal.addEventListener('abort', () => reject(leaving.signal.reason as Error), { once: true });
-      this.#serve(message, exchange, leaving.signal)
+      const aborted = (): void => {
+        const facts = { phase: phaseOf(this.#rules.methods.get(method)), maybeExecuted: true };
+        leave(givenUp(exchange.signal.reason, method, facts));
+      };
+      this.#open.add(leave);
+      exchange.signal.addEventListener('abort', aborted, { once: true });
+      this.#serve(message, exchange, serving.signal)
         .then((answer) => resolve(readAnswer(answer, method, this.#rules)))
         .catch(reject)
         .finally(() => {
-          exchange.signal.removeEventListener('abort', leave);
-          this.#open.delete(leaving);
+          exchange.signal.removeEventListener('abort', aborted);
+          this.#open.delete(leave);
         });
     });
   }
@@ -110,7 +114,7 @@ class Loopback {
       const inbound = readInbound(JSON.parse(text));
       if (inbound.kind !== 'notification') return undefined;
       const isOwn = row?.stream === true || kind !== 'other';
-      if (isOwn) return caller.notify(inbound.notification);
+      if (isOwn) return this.#tell(caller, inbound.notification);
       this.listeners.unattributed(inbound.notification);
       return undefined;
     };
@@ -123,18 +127,34 @@ class Loopback {
       auth: this.#auth,
     };
     try {
-      return serialiseResponse(admission, await this.#handler(request, exchange));
+      // Not awaited as whatever it is: a handler that returns no promise fails here as it does elsewhere.
+      return await this.#handler(request, exchange).then((result) => serialiseResponse(admission, result));
     } catch (error) {
+      // Nobody will read what becomes of it.
+      if (signal.aborted) return '';
       return serialiseFailure(toMcpError(error, request.method, this.#logger), id, this.#logger).text;
     } finally {
       isOver = true;
     }
   }
 
+  /** Code of the caller: its failures are not the server's. */
+  #tell(caller: Exchange, notification: McpNotification | ExtensionNotification): void | Promise<void> {
+    const failed = (error: unknown): void => {
+      this.#logger.error(`The receiver of ${notification.method} failed`, { error });
+    };
+    try {
+      return caller.notify(notification)?.catch(failed);
+    } catch (error) {
+      failed(error);
+      return undefined;
+    }
+  }
+
   close(): void {
     this.#closed ??= new LocalError('closed', 'The loopback was closed');
     const reason = new LocalError('closed', this.#closed.message, { maybeExecuted: true });
-    for (const leaving of this.#open) leaving.abort(reason);
+    for (const leave of this.#open) leave(reason);
   }
 }
 

@@ -559,9 +559,11 @@ describe('time to match grows no faster than the URI', () => {
     const fastest = (length: number): number => {
       const text = uri(length);
       const times = Array.from({ length: 5 }, () => {
-        const start = performance.now();
+        // Of the processor, because others may use the machine too.
+        const start = process.cpuUsage();
         template.match(text);
-        return performance.now() - start;
+        const { user, system } = process.cpuUsage(start);
+        return (user + system) / 1000;
       });
       return Math.min(...times);
     };

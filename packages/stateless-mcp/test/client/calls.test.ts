@@ -18,7 +18,8 @@ describe('callTool', () => {
   ])('always sends arguments: %s ones are {}', async (_, toolArguments) => {
     const peer = scriptedPeer(() => ({ content: [] }));
     await new McpClient(peer).callTool('a', toolArguments);
-    expect(peer.requests[0]?.params).toMatchObject({ name: 'a', arguments: {} });
+    expect(peer.requests[0]?.params.name).toBe('a');
+    expect(peer.requests[0]?.params.arguments).toEqual({});
   });
 
   it('T-127: hands out the result as it came', async () => {

@@ -271,7 +271,11 @@ describe('a peer', () => {
   });
 
   it('that reacts in its own words does not hide that time ran out', async () => {
-    for (const words of [new DOMException('gone', 'AbortError'), new LocalError('closed', 'gone')]) {
+    for (const [words, maybeExecuted] of [
+      [new DOMException('gone', 'AbortError'), true],
+      [new LocalError('closed', 'gone', { maybeExecuted: true }), true],
+      [new LocalError('closed', 'gone'), false],
+    ] as const) {
       const clock = fakeClock();
       const peer = scriptedPeer(
         ({ exchange: { signal }, fail }) => {
@@ -282,7 +286,7 @@ describe('a peer', () => {
       );
       const error = rejection(new McpClient(peer, { clock }).readResource('x:1'));
       await clock.advance(60_000);
-      expect(await error).toMatchObject({ name: 'LocalError', code: 'timeout', timer: 'idle' });
+      expect(await error).toMatchObject({ name: 'LocalError', code: 'timeout', timer: 'idle', maybeExecuted });
       expect(peer.requests).toHaveLength(1);
     }
   });

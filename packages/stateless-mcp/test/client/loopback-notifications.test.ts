@@ -1,11 +1,34 @@
 import { describe, expect, it } from 'vitest';
 import { loopback, McpClient } from '../../src/client/index.ts';
-import { type ExtensionNotification, LocalError, type McpNotification, METHODS } from '../../src/protocol/index.ts';
+import {
+  type Exchange,
+  type ExtensionNotification,
+  LocalError,
+  type McpHandler,
+  type McpNotification,
+  METHODS,
+  withExchange,
+} from '../../src/protocol/index.ts';
 import { McpServer } from '../../src/server/index.ts';
 import { buildExchange, buildRequest } from '../../src/testing/index.ts';
 import { rejection, turn } from './scripted-peer.ts';
 
 const info = { name: 'loop', version: '1.0.0' };
+
+/** A caller that hears whatever reaches it. */
+function listening({ wantsProgress }: { readonly wantsProgress: boolean }): {
+  readonly exchange: Exchange;
+  readonly heard: readonly unknown[];
+  readonly leaving: AbortController;
+} {
+  const heard: unknown[] = [];
+  const leaving = new AbortController();
+  const exchange = withExchange(buildExchange({ wantsProgress }), {
+    signal: leaving.signal,
+    notify: (notification) => void heard.push(notification),
+  });
+  return { exchange, heard, leaving };
+}
 
 describe('notifications', () => {
   it('META-19: progress reaches the caller that wants it', async () => {
@@ -23,9 +46,30 @@ describe('notifications', () => {
       { progress: 2, total: 2 },
     ]);
 
-    const exchange = buildExchange({ wantsProgress: false });
-    await loopback(server)(buildRequest('tools/call', { name: 'work' }), exchange);
-    expect(exchange.notifications).toEqual([]);
+    const { exchange, heard: unwanted } = listening({ wantsProgress: false });
+    const insists: McpHandler = async (_, { notify }) => {
+      await notify({ method: 'notifications/progress', params: { progress: 1 } });
+      return { resultType: 'complete', content: [] };
+    };
+    await loopback(insists)(buildRequest('tools/call', { name: 'work' }), exchange);
+    expect(unwanted).toEqual([]);
+  });
+
+  it('META-19, CANC-09: what a handler says to a caller that is no longer there goes nowhere', async () => {
+    const late: Array<() => unknown> = [];
+    const peer = loopback(async ({ params }, { notify }) => {
+      late.push(() => notify({ method: 'notifications/progress', params: { progress: 1 } }));
+      return params.name === 'endless' ? new Promise(() => {}) : { resultType: 'complete', content: [] };
+    });
+    const answered = listening({ wantsProgress: true });
+    await peer(buildRequest('tools/call', { name: 'a' }), answered.exchange);
+    const left = listening({ wantsProgress: true });
+    const call = rejection(peer(buildRequest('tools/call', { name: 'endless' }), left.exchange));
+    await turn();
+    left.leaving.abort();
+    await call;
+    for (const say of late) expect(say()).toBeUndefined();
+    expect([...answered.heard, ...left.heard]).toEqual([]);
   });
 
   it('META-08, META-09: log messages reach the caller that asked for their level', async () => {
@@ -56,18 +100,6 @@ describe('notifications', () => {
     stop();
     await client.callTool('a');
     expect(heard).toEqual([stray]);
-  });
-
-  it('after the result go nowhere', async () => {
-    let late: (() => unknown) | undefined;
-    const heard: unknown[] = [];
-    const peer = loopback(async (_, exchange) => {
-      late = () => exchange.notify({ method: 'notifications/progress', params: { progress: 1 } });
-      return { resultType: 'complete', content: [] };
-    });
-    await new McpClient(peer).callTool('a', {}, { onProgress: (value) => void heard.push(value) });
-    expect(late?.()).toBeUndefined();
-    expect(heard).toEqual([]);
   });
 
   it('wait for a caller that takes its time', async () => {

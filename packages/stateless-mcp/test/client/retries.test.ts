@@ -60,6 +60,7 @@ const notSent = new LocalError('closed', 'connection lost', { phase: 'http' });
 describe('Retry-After', () => {
   it.each([
     ['a 429 with a message', busy(2000)],
+    ['a 429 with another message', new RemoteError(-32000, 'busy', { status: 429, retryAfterMs: 2000 })],
     ['a 429 without one', new LocalError('http_status', 'busy', { status: 429, retryAfterMs: 2000 })],
     ['429 without HTTP', new RemoteError(429, 'busy', { retryAfterMs: 2000 })],
     ['503 as the code of a message', new RemoteError(503, 'busy', { status: 503, retryAfterMs: 2000 })],
@@ -208,6 +209,19 @@ describe('a lost connection', () => {
     await client.listTools();
     peer.changeCredentials();
     expect(await rejection(client.callTool('t'))).toBe(lost);
+  });
+
+  it('hints of a list that was asked for in another name do not count', async () => {
+    const peer = scriptedPeer();
+    const client = new McpClient(peer);
+    const list = client.listTools();
+    const listing = await peer.next();
+    peer.changeCredentials();
+    listing.answer({ tools: [{ name: 't', annotations: { readOnlyHint: true } }] });
+    await list;
+    const call = rejection(client.callTool('t'));
+    (await peer.next()).fail(lost);
+    expect(await call).toBe(lost);
   });
 
   it('before anything was sent is no reason not to try again', async () => {

@@ -1,4 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { NodeFetch } from '../../src/node/node-fetch.ts';
 import { client, post, textOf, turns } from './client.ts';
@@ -11,6 +13,32 @@ async function serve(connection: RawConnection, index: number, ...headers: reado
     await connection.request();
     connection.answer(String(index), ...headers);
   }
+}
+
+/** Two connections that were used: the agent takes the second one. */
+async function twoUnused(
+  fetch: NodeFetch,
+  server: RawServer,
+  from = 0,
+): Promise<readonly [RawConnection, RawConnection]> {
+  const both = [post(fetch, server.url), post(fetch, server.url)];
+  const [older, newer] = [await server.connection(from), await server.connection(from + 1)];
+  await Promise.all([older.request(), newer.request()]);
+  for (const connection of [older, newer]) {
+    connection.answer('');
+    await turns();
+  }
+  await Promise.all(both);
+  return [older, newer];
+}
+
+/** The sockets that clients of this process open from now on. */
+function clientSockets(): readonly Socket[] {
+  const sockets: Socket[] = [];
+  const opened = (message: unknown): void => void sockets.push((message as { readonly socket: Socket }).socket);
+  subscribe('net.client.socket', opened);
+  onTestFinished(() => void unsubscribe('net.client.socket', opened));
+  return sockets;
 }
 
 /** The clock stands still but for `pass`, which lets no timer run: as if this process had been busy, or asleep. */
