@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../protocol/clock.ts';
 import { RemoteError } from '../protocol/errors.ts';
 import type { Exchange, McpHandler, McpRequest } from '../protocol/handler.ts';
 import { isObject } from '../protocol/json.ts';
+import type { Listener } from './client-options.ts';
 import { givenUp, LocalError, phaseOf } from '../protocol/local-error.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { MethodRow } from '../protocol/methods.ts';
@@ -19,12 +20,10 @@ export interface CallOptions {
   readonly totalTimeoutMs: number;
   /** When the total begins: this request may be one of several that share it. */
   readonly started: number;
-  readonly onProgress?: ((progress: ProgressParams) => void | Promise<void>) | undefined;
-  readonly onLog?: ((message: LogParams) => void | Promise<void>) | undefined;
+  readonly onProgress?: Listener<ProgressParams> | undefined;
+  readonly onLog?: Listener<LogParams> | undefined;
   /** Of a listen stream: everything that arrives on it, the acknowledgement first. */
-  readonly onNotification?:
-    | ((notification: McpNotification | ExtensionNotification) => void | Promise<void>)
-    | undefined;
+  readonly onNotification?: Listener<McpNotification | ExtensionNotification> | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -107,7 +106,7 @@ export class Call implements Exchange {
   }
 
   /** Code of the caller: its failures are its own, and reading goes on. */
-  #tell<Value>(listener: ((value: Value) => void | Promise<void>) | undefined, value: Value): void | Promise<void> {
+  #tell<Value>(listener: Listener<Value> | undefined, value: Value): void | Promise<void> {
     const failed = (error: unknown): void => {
       this.#options.logger.error(`A listener of ${this.#row.name} failed`, { error });
     };

@@ -10,31 +10,34 @@ import type { OutputCheck } from './tool-outputs.ts';
 
 export interface McpClientOptions {
   /** The software that asks, sent with every request for display and logs. Default: this library. `false`: not sent. */
-  readonly clientInfo?: Implementation | false;
+  readonly clientInfo?: Implementation | false | undefined;
   /** What this client can do for a server, declared with every request. Default: nothing optional. */
-  readonly capabilities?: ClientCapabilities;
+  readonly capabilities?: ClientCapabilities | undefined;
   /**
    * Milliseconds without a sign of life (progress, log messages, comments of an event stream) after which a request is given
    * up. Default: 60,000.
    */
-  readonly idleTimeoutMs?: number;
+  readonly idleTimeoutMs?: number | undefined;
   /** Milliseconds after which a request is given up in any case. Default: 3,600,000, one hour. */
-  readonly totalTimeoutMs?: number;
+  readonly totalTimeoutMs?: number | undefined;
   /** Asks for log messages of at least this severity. Default: none. */
-  readonly logLevel?: LoggingLevel;
+  readonly logLevel?: LoggingLevel | undefined;
   /** Takes the log messages of all requests that have no listener of their own. */
-  readonly onLog?: (message: LogParams) => void;
+  readonly onLog?: Listener<LogParams> | undefined;
   /** Structured results that do not fit the schema of their tool: a warning (default), an error, or not looked at. */
-  readonly outputCheck?: OutputCheck;
+  readonly outputCheck?: OutputCheck | undefined;
   /** Checks them. Default: the built-in validator, which is safe with schemas of strangers. */
-  readonly validator?: SchemaValidator;
+  readonly validator?: SchemaValidator | undefined;
   /** Pages of one list. Default: 1000. */
-  readonly maxPages?: number;
+  readonly maxPages?: number | undefined;
   /** Where warnings go. Default: the console's error stream. */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /** For tests. Default: the time of the platform. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
+
+/** Hears of something. What it returns does not matter, but for a promise: until that is settled, nothing more is read. */
+export type Listener<Value> = (value: Value) => unknown;
 
 /** How one request is made. Absent: as the client does it. */
 export interface RequestOptions {
@@ -42,10 +45,10 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   readonly idleTimeoutMs?: number | undefined;
   readonly totalTimeoutMs?: number | undefined;
-  /** Progress is asked for in any case; this is who hears of it. A promise holds the next message back. */
-  readonly onProgress?: ((progress: ProgressParams) => void | Promise<void>) | undefined;
+  /** Progress is asked for in any case; this is who hears of it. */
+  readonly onProgress?: Listener<ProgressParams> | undefined;
   readonly logLevel?: LoggingLevel | undefined;
-  readonly onLog?: ((message: LogParams) => void | Promise<void>) | undefined;
+  readonly onLog?: Listener<LogParams> | undefined;
   /** Added to the metadata of the request, such as trace context. Never in place of what the client declares there. */
   readonly meta?: Meta | undefined;
 }

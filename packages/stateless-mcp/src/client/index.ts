@@ -1,5 +1,5 @@
 /** Typed calls of a server over any peer, and the peer without a wire. */
-export type { McpClientOptions, ParamsOf, ReadOptions, RequestOptions } from './client-options.ts';
+export type { Listener, McpClientOptions, ParamsOf, ReadOptions, RequestOptions } from './client-options.ts';
 export type { ClientReport } from './client-report.ts';
 export type { ListResult, ListRow } from './gather-pages.ts';
 export { loopback, type LoopbackOptions } from './loopback.ts';

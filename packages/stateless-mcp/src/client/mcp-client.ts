@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../protocol/clock.ts';
 import type { CompleteParams, CompleteResult } from '../protocol/completion.ts';
 import type { DiscoverResult } from '../protocol/discover.ts';
 import type { McpRequest } from '../protocol/handler.ts';
+import { isObject } from '../protocol/json.ts';
 import { LocalError } from '../protocol/local-error.ts';
 import { consoleLogger, guarded, type Logger } from '../protocol/logger.ts';
 import type { LoggingLevel } from '../protocol/logging.ts';
@@ -38,7 +39,7 @@ import type { McpClientOptions, ParamsOf, ReadOptions, RequestOptions } from './
 import { eachPage, gatherPages, type ListResult, type ListRow } from './gather-pages.ts';
 import { afterRepeat, repeatAfterMs } from './repeat.ts';
 import { type CacheSubject, ResponseCache } from './response-cache.ts';
-import { type ListenOptions, openSubscription, type Subscription } from './subscription.ts';
+import { type ListenOptions, openSubscription, subjectOf, type Subscription } from './subscription.ts';
 import { ToolOutputs } from './tool-outputs.ts';
 
 /** What was learnt about a server in one name. */
@@ -68,7 +69,7 @@ export class McpClient implements AsyncDisposable {
   readonly #logger: Logger;
   readonly #cache: ResponseCache;
   readonly #maxPages: number;
-  readonly #unlisten: () => void;
+  readonly #unlisten: readonly (() => void)[];
   /** Another one when credentials change: answers that are under way then belong to the old one. */
   #known: Knowledge;
 
@@ -95,10 +96,17 @@ export class McpClient implements AsyncDisposable {
     this.#cache = new ResponseCache(this.#clock);
     this.#known = this.#nothingKnown();
     this.#maxPages = maxPages;
-    this.#unlisten = peer.on('credentialsChanged', () => {
-      this.#cache.clear();
-      this.#known = this.#nothingKnown();
-    });
+    this.#unlisten = [
+      peer.on('credentialsChanged', () => {
+        this.#cache.clear();
+        this.#known = this.#nothingKnown();
+      }),
+      // Some servers announce what nobody asked to hear. It is stale all the same.
+      peer.on('unattributed', (notification) => {
+        const subject = subjectOf(notification);
+        if (subject !== undefined) this.#cache.invalidate(subject);
+      }),
+    ];
   }
 
   /** What the server is and offers. */
@@ -147,11 +155,8 @@ export class McpClient implements AsyncDisposable {
    *
    * @param toolArguments a JSON object. Default: `{}`, which is sent
    */
-  async callTool(
-    name: string,
-    toolArguments: Readonly<Record<string, unknown>> = {},
-    options: RequestOptions = {},
-  ): Promise<CallToolResult> {
+  async callTool(name: string, toolArguments: object = {}, options: RequestOptions = {}): Promise<CallToolResult> {
+    if (!isObject(toolArguments)) throw new TypeError('callTool: the arguments must be an object');
     const result = await this.#finished(CALL_TOOL, { name, arguments: toolArguments }, options);
     await this.#known.tools.check(name, result);
     return result;
@@ -209,7 +214,7 @@ export class McpClient implements AsyncDisposable {
 
   /** Closes the peer: what is under way ends with an error of code `closed`. */
   async close(): Promise<void> {
-    this.#unlisten();
+    for (const unlisten of this.#unlisten) unlisten();
     await this.#peer.close();
   }
 

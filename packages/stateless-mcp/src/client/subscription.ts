@@ -10,12 +10,12 @@ import type {
 import type { McpResult } from '../protocol/result.ts';
 import type { SubscriptionFilter } from '../protocol/subscriptions.ts';
 import type { CallOptions } from './call.ts';
-import type { RequestOptions } from './client-options.ts';
+import type { Listener, RequestOptions } from './client-options.ts';
 import type { CacheSubject } from './response-cache.ts';
 
 export interface ListenOptions extends RequestOptions {
-  /** Hears of every change. While a promise of it is pending, nothing more is read. */
-  readonly onChange: (notification: McpNotification | ExtensionNotification) => void | Promise<void>;
+  /** Hears of every change. */
+  readonly onChange: Listener<McpNotification | ExtensionNotification>;
 }
 
 /** An open stream of changes. */
@@ -57,7 +57,7 @@ export async function openSubscription(
     leaving.abort(new LocalError('aborted', 'The subscription was closed at this end'));
     await closed.catch(() => {});
   };
-  const onNotification = (notification: McpNotification | ExtensionNotification): void | Promise<void> => {
+  const onNotification = (notification: McpNotification | ExtensionNotification): unknown => {
     if (notification.method === 'notifications/subscriptions/acknowledged') {
       const { notifications } = notification.params as SubscriptionsAcknowledgedParams;
       // What happened before nobody has told.
@@ -92,7 +92,8 @@ function* subjectsOf(honored: SubscriptionFilter): Generator<CacheSubject> {
   if (Array.isArray(uris)) for (const uri of uris) if (typeof uri === 'string') yield { kind: 'resource', uri };
 }
 
-function subjectOf({ method, params }: McpNotification | ExtensionNotification): CacheSubject | undefined {
+/** What a notification says has changed. */
+export function subjectOf({ method, params }: McpNotification | ExtensionNotification): CacheSubject | undefined {
   switch (method) {
     case 'notifications/tools/list_changed':
       return { kind: 'tools' };

@@ -8,7 +8,7 @@ import { type ConnectTarget, openPeer } from './open-peer.ts';
 
 export interface ConnectOptions extends McpClientOptions {
   /** Gives the attempt up. Requests have signals of their own. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

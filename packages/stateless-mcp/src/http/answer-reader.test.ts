@@ -188,7 +188,7 @@ describe('readEvents', () => {
       await eventsOf(bodyOf(...pieces), 1_000_000);
       const { user, system } = process.cpuUsage(started);
       // It takes a tenth of a second; with an error for each line that is not known, ten.
-      expect((user + system) / 1000).toBeLessThan(3000);
+      expect((user + system) / 1000).toBeLessThan(1500);
     },
     30_000,
   );

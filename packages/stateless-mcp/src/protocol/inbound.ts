@@ -111,6 +111,7 @@ export function completeResult(result: unknown, method: string, row: MethodRow |
     );
   }
   if (isComplete && row !== undefined) checkMembers(result, method, row);
+  if (row?.stream === true) return { ...untaggedResult(result), resultType: 'complete' };
   if (!isComplete || row?.cacheable !== true) {
     return result.resultType === undefined ? { ...result, resultType: 'complete' } : (result as McpResult);
   }
@@ -127,6 +128,13 @@ export function completeResult(result: unknown, method: string, row: MethodRow |
   // Only a value that is not null is a cursor.
   if (isEnd) delete completed.nextCursor;
   return completed as McpResult;
+}
+
+/** The id of a stream belongs to this hop. */
+function untaggedResult(result: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (!isObject(result._meta)) return result;
+  const { [SUBSCRIPTION_ID_META_KEY]: _, ..._meta } = result._meta;
+  return { ...result, _meta };
 }
 
 function checkMembers(result: Readonly<Record<string, unknown>>, method: string, row: MethodRow): void {

@@ -267,36 +267,3 @@ describe('other credentials', () => {
     expect(client.explain().cache.entries).toBe(1);
   });
 });
-
-describe('bounds', () => {
-  it('the oldest entries make room', async () => {
-    const { client } = setUp(numbered());
-    for (let index = 0; index < 1001; index++) await client.readResource(`x:${index}`);
-    expect(client.explain().cache).toEqual({ entries: 1000, hits: 0, misses: 1001 });
-    expect(await client.readResource('x:1')).toMatchObject({ index: 1 });
-    expect(await client.readResource('x:0')).toMatchObject({ index: 1001 });
-  });
-
-  it('large results make room too, and one that takes a quarter of it is not kept', async () => {
-    const sizes = [15, 15, 15, 15, 15, 17];
-    const { client, peer } = setUp(({ params }, index) => ({
-      contents: [{ uri: params.uri, text: 'x'.repeat((sizes[index] ?? 0) * 1024 * 1024) }],
-      ttlMs: 1000,
-    }));
-    for (const index of sizes.keys()) await client.readResource(`x:${index}`);
-    expect(client.explain().cache.entries).toBe(4);
-    for (const index of [1, 2, 3, 4]) await client.readResource(`x:${index}`);
-    expect(peer.requests).toHaveLength(6);
-    await client.readResource('x:5');
-    await client.readResource('x:0');
-    expect(peer.requests).toHaveLength(8);
-  });
-
-  it('what is stale goes when it is looked up', async () => {
-    const { client, clock } = setUp((request, index) => numbered(index === 0 ? { ttlMs: 10 } : {})(request, index));
-    await client.listTools();
-    await clock.advance(10);
-    await client.listTools();
-    expect(client.explain().cache).toEqual({ entries: 0, hits: 0, misses: 2 });
-  });
-});

@@ -184,6 +184,24 @@ describe.each(HTTP_CLIENTS)('giving up over $name', (client) => {
 });
 
 describe('giving up with an HTTP client that does not look at its signal', () => {
+  it('sends nothing once its caller has left', async () => {
+    const headers = deferred<Record<string, string>>();
+    let sent = 0;
+    const fetch: HttpFetch = async () => {
+      sent++;
+      return { status: 202, headers: new Headers(), body: null };
+    };
+    const options = { fetch, headers: async () => headers.promise };
+    const peer = openPeer({ name: 'deaf', make: () => undefined }, 'http://127.0.0.1/mcp', options);
+    const { signal, abort } = controller();
+    const outcome = callTool(peer, 'a', {}, { signal });
+    abort();
+    await expectLocalError(outcome, 'aborted');
+    headers.resolve({});
+    await new Promise(setImmediate);
+    expect(sent).toBe(0);
+  });
+
   it('CANC-09, CANC-10: settles at once; what it brings later is nobody’s', async () => {
     const server = await scriptedServer((answer) => answer.result(CONTENT));
     const asked = deferred();

@@ -74,6 +74,22 @@ describe.each(HTTP_CLIENTS)('connections over $name', (client) => {
     expect(await inSequence((answer) => answer.stream().finish(CONTENT))).toBeLessThanOrEqual(4);
   });
 
+  it('are used again after a stream that ended a little later than its result', async () => {
+    const server = await scriptedServer(async (answer) => {
+      answer.stream().event(answer.resultMessage(CONTENT));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      answer.response.end();
+    });
+    const peer = openPeer(client, server.url);
+    for (let call = 0; call < 5; call++) {
+      await callTool(peer, 'a');
+      await expect(server.requests[call]?.over).resolves.toBe(false);
+      // The end of the stream has left the server, and needs a moment to get here.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(server.connections).toBeLessThanOrEqual(2);
+  });
+
   it('are used again after errors with a short body', async () => {
     const statuses = [401, 403, 404, 429, 500, 502, 503];
     const connections = await inSequence((answer, index) =>

@@ -79,6 +79,13 @@ describe('a server in the same process', () => {
     expect(await client.callTool('a')).toMatchObject({ content: [] });
   });
 
+  it('HDR-16: shows tools whose header annotations are wrong: there are no headers here', async () => {
+    const inputSchema = { type: 'object', properties: { a: { type: 'array', 'x-mcp-header': 'no header' } } };
+    const tools = [{ name: 'a', inputSchema }];
+    const client = new McpClient(loopback(answering({ resultType: 'complete', tools })));
+    expect((await client.listTools()).tools).toEqual(tools);
+  });
+
   it('tells a handler who calls', async () => {
     const server = new McpServer(info);
     server.registerTool('who', {}, (_, { auth }) => auth?.principal ?? 'nobody');

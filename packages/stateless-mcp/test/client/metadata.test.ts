@@ -111,7 +111,7 @@ describe.each(verbs)('%s', (method, params, verb) => {
 });
 
 describe('metadata', () => {
-  it('CAP-01: what the client owns is not replaced by what is added', async () => {
+  it('CAP-01, CAP-06: what the client owns is not replaced by what is added', async () => {
     const meta = {
       [CAPABILITIES]: undefined,
       [CLIENT_INFO]: { name: 'other', version: '0' },
