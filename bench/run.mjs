@@ -41,7 +41,7 @@ const say = (line) => process.stderr.write(`${line}\n`);
 if (cores === undefined)
   say('Processes cannot be held on cores here, and what others do is not measured: expect noise.');
 const plan = options.quick
-  ? { cores, windowMs: 800, windowsEach: 2, warmUpMs: 400, maxRounds: 2 }
+  ? { cores, windowMs: 700, windowsEach: 2, warmUpMs: 400, maxRounds: 2 }
   : { cores, windowMs: 5000, windowsEach: 5, warmUpMs: 3000, maxRounds: 20 };
 const windows = await measure(chosen, { ...plan, profiles: options.profile }, say);
 const results = summarise(chosen, windows);

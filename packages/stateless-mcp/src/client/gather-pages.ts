@@ -10,6 +10,9 @@ import type { CacheableResult, PaginatedParams, PaginatedResult } from '../proto
 export type ListRow<Result extends ListResult = ListResult> = MethodRow<PaginatedParams, Result>;
 export type ListResult = PaginatedResult & CacheableResult;
 
+/** More entries than this are no list. */
+const MAX_LIST_ENTRIES = 100_000;
+
 /** Asks for one page. */
 export type ReadPage<Result extends ListResult> = (cursor: string | undefined) => Promise<Result>;
 
@@ -66,6 +69,9 @@ export async function gatherPages<Result extends ListResult>(
       const name = isObject(entry) ? entry[entryKey] : undefined;
       if (typeof name !== 'string') nameless += 1;
       else if (!entries.has(name)) entries.set(name, entry);
+    }
+    if (entries.size > MAX_LIST_ENTRIES) {
+      throw new LocalError('too_large', `${row.name} has more than ${MAX_LIST_ENTRIES} entries`, { phase: 'list' });
     }
     const isRepeated = list.length > 0 && entries.size + nameless === before && page.nextCursor !== undefined;
     if (isRepeated)

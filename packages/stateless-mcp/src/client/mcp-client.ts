@@ -259,6 +259,8 @@ export class McpClient implements AsyncDisposable {
     fetch: (options: RequestOptions) => Promise<Result>,
   ): Promise<Result> {
     const { cache: mode = 'default', signal, ...rest } = options;
+    // What was read in another name must not be handed out, and nobody may wait for it.
+    if (this.#peer.checkCredentials !== undefined) await this.#peer.checkCredentials();
     // Metadata may make another answer of it.
     if (mode === 'no-store' || rest.meta !== undefined) return fetch({ ...rest, signal });
     // Nobody else can wait for a request with limits and listeners of its own.
@@ -284,7 +286,7 @@ export class McpClient implements AsyncDisposable {
       throw new LocalError(
         'input_required',
         `${row.name} cannot go on: the server asks for input, and this client answers no questions`,
-        { phase: 'call', result },
+        { phase: 'call', result, maybeExecuted: row.readOnly !== true },
       );
     }
     return result as Exclude<Result, { readonly resultType: 'input_required' }>;

@@ -119,7 +119,11 @@ export class ResponseCache {
     this.#flights.add(flight);
     if (isShared) this.#shared.set(key, flight);
     flight.answer.then(
-      (result) => (flight.isStale ? undefined : this.#keep(flight, result)),
+      (result) => {
+        // Several callers have it now.
+        if (flight.waiting > 1) deepFreeze(result);
+        if (!flight.isStale) this.#keep(flight, result);
+      },
       // Those who wait hear of it.
       () => this.#outdate(flight),
     );
@@ -162,8 +166,8 @@ export class ResponseCache {
     const { ttlMs } = result as Partial<CacheHints>;
     // An answer to a retried request, or a question, is nobody's to keep.
     if (result.resultType !== 'complete' || ttlMs === undefined || ttlMs <= 0) return;
-    const characters = JSON.stringify(result).length;
-    if (characters > MAX_CHARACTERS / 4) return;
+    const characters = charactersOf(result, MAX_CHARACTERS / 4);
+    if (characters === undefined) return;
     this.#entries.set(key, { subject, result: deepFreeze(result), expires: this.#clock.now() + ttlMs, characters });
     this.#characters += characters;
     for (const oldest of this.#entries.keys()) {
@@ -176,6 +180,23 @@ export class ResponseCache {
     this.#characters -= this.#entries.get(key)?.characters ?? 0;
     this.#entries.delete(key);
   }
+}
+
+/** About as many as its JSON has; `undefined` beyond the limit, which also bounds the time. */
+function charactersOf(value: unknown, limit: number): number | undefined {
+  let characters = 0;
+  const rest = [value];
+  while (rest.length > 0) {
+    const next = rest.pop();
+    characters += typeof next === 'string' ? next.length + 2 : 8;
+    if (characters > limit) return undefined;
+    if (typeof next !== 'object' || next === null) continue;
+    for (const [name, member] of Object.entries(next)) {
+      characters += name.length;
+      rest.push(member);
+    }
+  }
+  return characters;
 }
 
 function keyOf({ row, subject }: CachedRead<McpResult>): string {

@@ -61,7 +61,7 @@ export async function openSubscription(
     if (notification.method === 'notifications/subscriptions/acknowledged') {
       const { notifications } = notification.params as SubscriptionsAcknowledgedParams;
       // What happened before nobody has told.
-      for (const subject of subjectsOf(notifications)) host.invalidate(subject);
+      for (const subject of subjectsOf(notifications, filter)) host.invalidate(subject);
       acknowledged.resolve(notifications);
       return undefined;
     }
@@ -83,13 +83,15 @@ export async function openSubscription(
   return { honored: await acknowledged.promise, closed, close, [Symbol.asyncDispose]: close };
 }
 
-function* subjectsOf(honored: SubscriptionFilter): Generator<CacheSubject> {
+function* subjectsOf(honored: SubscriptionFilter, asked: SubscriptionFilter): Generator<CacheSubject> {
   if (honored.toolsListChanged === true) yield { kind: 'tools' };
   if (honored.promptsListChanged === true) yield { kind: 'prompts' };
   if (honored.resourcesListChanged === true) yield { kind: 'resources' };
   // A server may write anything there.
   const uris: unknown = honored.resourceSubscriptions;
-  if (Array.isArray(uris)) for (const uri of uris) if (typeof uri === 'string') yield { kind: 'resource', uri };
+  if (!Array.isArray(uris)) return;
+  const honoredUris = new Set<unknown>(uris);
+  for (const uri of new Set(asked.resourceSubscriptions)) if (honoredUris.has(uri)) yield { kind: 'resource', uri };
 }
 
 /** What a notification says has changed. */

@@ -41,13 +41,22 @@ export async function connect(target: ConnectTarget, options: ConnectOptions = {
   }
 }
 
-/** A server that does not know the one method that every server of this revision has is one of an earlier revision. */
+/**
+ * A server that has an error of its own for the one method that every server of this revision has is one of an earlier
+ * revision. What a server of this revision refuses it says with a code of the specification.
+ */
 function asNegotiation(error: unknown, endpoint: string): unknown {
-  if (!(error instanceof RemoteError) || error.code !== METHOD_NOT_FOUND) return error;
+  const isLegacy = error instanceof RemoteError && (error.code === METHOD_NOT_FOUND || isOfImplementation(error.code));
+  if (!isLegacy) return error;
   return new LocalError(
     'invalid_answer',
-    `${endpoint} does not know server/discover (${error.message}): it does not speak revision ${PROTOCOL_VERSION}, but probably an earlier one`,
+    `${endpoint} does not know server/discover (${error.message}): if this is the right address, it does not speak revision ${PROTOCOL_VERSION}, but probably an earlier one`,
     { phase: 'negotiate', status: error.status },
     { cause: error },
   );
+}
+
+/** Codes that mean nothing across implementations. Servers with sessions answer so before a handshake. */
+function isOfImplementation(code: number): boolean {
+  return code <= -32000 && code > -32020;
 }

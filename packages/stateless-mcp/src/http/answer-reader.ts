@@ -12,24 +12,22 @@ type Body = NonNullable<HttpFetchResponse['body']>;
 
 /** The whole body. @throws TooManyBytes */
 export async function readWhole(body: HttpFetchResponse['body'], maxBytes: number): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
+  // Grows by doubling: many small chunks must not cost more than their bytes.
+  let whole = new Uint8Array(0);
   let length = 0;
   if (body !== null) {
     for await (const piece of new Chunks(body)) {
+      if (length + piece.length > maxBytes) throw new TooManyBytes();
+      if (length + piece.length > whole.length) {
+        const grown = new Uint8Array(Math.min(maxBytes, Math.max(2 * whole.length, length + piece.length)));
+        grown.set(whole.subarray(0, length));
+        whole = grown;
+      }
+      whole.set(piece, length);
       length += piece.length;
-      if (length > maxBytes) throw new TooManyBytes();
-      pieces.push(piece);
     }
   }
-  const [only] = pieces;
-  if (only !== undefined && pieces.length === 1) return only;
-  const whole = new Uint8Array(length);
-  let offset = 0;
-  for (const piece of pieces) {
-    whole.set(piece, offset);
-    offset += piece.length;
-  }
-  return whole;
+  return whole.subarray(0, length);
 }
 
 /** The beginning of the body as text, for people: what comes within these limits, whatever happens to the rest. */

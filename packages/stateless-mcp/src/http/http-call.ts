@@ -52,6 +52,7 @@ export class HttpCall {
   readonly #request: HttpCallRequest;
   readonly #exchange: Exchange;
   readonly #signal: AbortSignal;
+  #hasAnswer = false;
   readonly #leave: (reason: unknown) => void;
 
   /** @param leaving gives the connection up; its signal has aborted when the caller left */
@@ -97,6 +98,7 @@ export class HttpCall {
       } catch (error) {
         throw this.#explained(error);
       }
+      this.#hasAnswer = true;
       const { status } = response;
       if (status < 300 || status > 399 || status === 304) {
         if (response.type === 'opaqueredirect') throw this.#hiddenRedirect();
@@ -124,6 +126,11 @@ export class HttpCall {
       throw this.#refused('redirects to a URL with a user name or password in it');
     }
     if (status === 303) throw this.#refused('answers 303, which would make a GET of the request', true);
+    // Also the usual answer to a form whose work is done.
+    if ((status === 301 || status === 302) && this.#request.row?.readOnly !== true) {
+      const shown = this.#redact(target.href);
+      throw this.#refused(`answers ${status}, which leaves open whether it was done; connect to ${shown}`, true);
+    }
     return target.href;
   }
 
@@ -166,7 +173,7 @@ export class HttpCall {
         body: this.#shown(body),
         retryAfterMs: wait,
         phase: isSuccess ? phaseOf(row) : 'http',
-        maybeExecuted: isSuccess || status >= 500,
+        maybeExecuted: !isRefusal(status),
       },
     );
   }
@@ -274,8 +281,11 @@ export class HttpCall {
   }
 
   #remoteError(error: unknown, response: HttpFetchResponse | undefined): RemoteError {
+    // The status of a stream was said long before.
     const http =
-      response === undefined ? {} : { status: response.status, retryAfterMs: retryAfterMs(response.headers) };
+      response === undefined
+        ? { status: 200 }
+        : { status: response.status, retryAfterMs: retryAfterMs(response.headers) };
     const { method, secrets } = this.#request;
     if (!isObject(error) || typeof error.message !== 'string') return remoteError(error, method, http);
     return remoteError({ ...error, message: hideSecrets(error.message, secrets) }, method, http);
@@ -304,7 +314,7 @@ export class HttpCall {
       'http_status',
       `${this.#host.endpoint} answered ${this.#request.method} with ${status} ${what}, which is no message${waitText(wait)}: ${excerpt(body)}`,
       // Success that is no message may be a proxy's login page as well as the work of the server.
-      { phase: 'http', status, body, retryAfterMs: wait, maybeExecuted: status < 300 || status >= 500 },
+      { phase: 'http', status, body, retryAfterMs: wait, maybeExecuted: !isRefusal(status) },
     );
   }
 
@@ -321,7 +331,7 @@ export class HttpCall {
       );
     }
     const isOurs = error instanceof LocalError || (error instanceof Error && error.name === 'RemoteError');
-    return isOurs ? error : fetchFailure(error, endpoint, method, phase);
+    return isOurs ? error : fetchFailure(error, { endpoint, method, phase, hasAnswer: this.#hasAnswer });
   }
 
   #shown(text: string): string {
@@ -335,6 +345,11 @@ export class HttpCall {
 
 function waitText(retryAfter: number | undefined): string {
   return retryAfter === undefined ? '' : `; it asks to wait ${Math.ceil(retryAfter / 1000)} s`;
+}
+
+/** Statuses that say that nothing was done. Others, such as 408 and 409, may come in the middle of it. */
+function isRefusal(status: number): boolean {
+  return [400, 401, 403, 404, 405, 406, 411, 413, 414, 415, 421, 426, 429, 431].includes(status);
 }
 
 function isJson(type: string): boolean {

@@ -6,9 +6,23 @@ import { HttpFetchError } from './http-fetch.ts';
 /** Error codes of the platforms for servers that were not reached. */
 const UNREACHED: readonly (readonly [RegExp, FailurePhase])[] = [
   [/^(?:ENOTFOUND|EAI_\w+)$/, 'dns'],
-  [/^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN|ENETDOWN|UND_ERR_CONNECT_TIMEOUT)$/, 'connect'],
-  [/^(?:CERT_\w+|ERR_TLS\w*|ERR_SSL\w*|EPROTO|SELF_SIGNED\w*|DEPTH_ZERO\w*|UNABLE_TO_\w+)$/, 'tls'],
+  [/^(?:ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT)$/, 'connect'],
+  [/^(?:CERT_\w+|ERR_TLS_CERT\w*|SELF_SIGNED\w*|DEPTH_ZERO\w*|UNABLE_TO_\w+)$/, 'tls'],
 ];
+
+/** A connection may have these later too: they count together with what failed. */
+const UNREACHED_AT_CONNECT = /^(?:EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN|ENETDOWN|ETIMEDOUT)$/;
+const TLS_AT_ANY_TIME = /^(?:ERR_SSL\w*|ERR_TLS(?!_CERT)\w*|EPROTO)$/;
+
+/** The request that failed. */
+export interface FailedRequest {
+  readonly endpoint: string;
+  readonly method: string;
+  /** How far it was if it had reached its server. */
+  readonly phase: FailurePhase;
+  /** The head of an answer has come: whatever fails after that, the server was reached. */
+  readonly hasAnswer: boolean;
+}
 
 const REMEDY: Readonly<Partial<Record<FailurePhase, string>>> = {
   dns: 'its name cannot be looked up',
@@ -16,10 +30,9 @@ const REMEDY: Readonly<Partial<Record<FailurePhase, string>>> = {
   tls: 'no secure connection can be made',
 };
 
-/** @param phase how far the request was if it had reached its server */
-export function fetchFailure(thrown: unknown, endpoint: string, method: string, phase: FailurePhase): LocalError {
-  const code = codeOf(thrown);
-  const reached = reachedPhase(thrown, code);
+export function fetchFailure(thrown: unknown, { endpoint, method, phase, hasAnswer }: FailedRequest): LocalError {
+  const { code, syscall } = codeOf(thrown);
+  const reached = hasAnswer ? 'http' : reachedPhase(thrown, code, syscall);
   const detail = code === undefined ? '' : ` (${code})`;
   if (reached === 'http') {
     const maybeExecuted = thrown instanceof HttpFetchError ? thrown.bodySent : true;
@@ -31,23 +44,27 @@ export function fetchFailure(thrown: unknown, endpoint: string, method: string, 
       { cause: thrown },
     );
   }
-  const facts: LocalErrorFacts = { phase: reached };
+  // A secured connection may break at any time, and the platform's code does not tell when.
+  const maybeExecuted = !(thrown instanceof HttpFetchError) && code !== undefined && TLS_AT_ANY_TIME.test(code);
+  const facts: LocalErrorFacts = { phase: reached, maybeExecuted };
   return new LocalError('unreachable', `Cannot reach ${endpoint}: ${REMEDY[reached] ?? ''}${detail}`, facts, {
     cause: thrown,
   });
 }
 
-function reachedPhase(thrown: unknown, code: string | undefined): FailurePhase {
+function reachedPhase(thrown: unknown, code = '', syscall: unknown = undefined): FailurePhase {
   if (thrown instanceof HttpFetchError) return thrown.phase;
-  return UNREACHED.find(([pattern]) => code !== undefined && pattern.test(code))?.[1] ?? 'http';
+  if (UNREACHED_AT_CONNECT.test(code)) return syscall === 'connect' ? 'connect' : 'http';
+  return UNREACHED.find(([pattern]) => pattern.test(code))?.[1] ?? (TLS_AT_ANY_TIME.test(code) ? 'tls' : 'http');
 }
 
 /** The first code in the chain of causes; a failure on several addresses counts by its first. */
-function codeOf(thrown: unknown): string | undefined {
+function codeOf(thrown: unknown): { readonly code?: string; readonly syscall?: unknown } {
   let error = thrown;
   for (let depth = 0; depth < 5 && isObject(error); depth++) {
-    if (typeof error.code === 'string' && error.code !== 'ERR_INVALID_STATE') return error.code;
+    const { code, syscall } = error;
+    if (typeof code === 'string' && code !== 'ERR_INVALID_STATE') return { code, syscall };
     error = Array.isArray(error.errors) ? error.errors[0] : error.cause;
   }
-  return undefined;
+  return {};
 }

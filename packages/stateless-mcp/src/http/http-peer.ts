@@ -6,7 +6,7 @@ import { givenUp, LocalError, phaseOf } from '../protocol/local-error.ts';
 import { consoleLogger, guarded, type Logger } from '../protocol/logger.ts';
 import { CALL_TOOL, indexMethods, LIST_TOOLS, type MethodRow, METHODS, type MethodTable } from '../protocol/methods.ts';
 import { checkPositiveInteger } from '../protocol/option-checks.ts';
-import { outboundRequest, RevisionChoice } from '../protocol/outbound.ts';
+import { isRefused, outboundRequest, RevisionChoice } from '../protocol/outbound.ts';
 import { type McpPeer, PeerListeners, peerOf, type PeerReport } from '../protocol/peer.ts';
 import { redactSecrets } from '../protocol/redact.ts';
 import type { McpResult, RequestParams } from '../protocol/result.ts';
@@ -23,20 +23,20 @@ export interface HttpPeerOptions {
    * Headers of every request, such as `Authorization`. A function is asked before each: a token may be another one by then.
    * Those that the protocol defines cannot be changed.
    */
-  readonly headers?: HeaderSource;
+  readonly headers?: HeaderSource | undefined;
   /**
    * The HTTP client. Default: the platform's `fetch`. On Node that one breaks off what is silent for five minutes:
    * `nodeFetch()` of `stateless-mcp/node`, which `connect` uses there, has no timers of its own.
    */
-  readonly fetch?: HttpFetch;
+  readonly fetch?: HttpFetch | undefined;
   /** Bytes of an answer, or of one event in a stream. Default: 16 MiB. */
-  readonly maxResponseBytes?: number;
+  readonly maxResponseBytes?: number | undefined;
   /** Definitions that are known before a list was read, so that the first call mirrors its headers already. */
-  readonly tools?: readonly Tool[];
+  readonly tools?: readonly Tool[] | undefined;
   /** Methods that are known, those of extensions included. Default: those of the revision. */
-  readonly methods?: MethodTable;
+  readonly methods?: MethodTable | undefined;
   /** Where warnings go. Default: the console's error stream. */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /** More pages than this are no list of tools. */
@@ -61,6 +61,7 @@ export function httpPeer(url: string | URL, options: HttpPeerOptions = {}): McpP
     endpoint: connection.endpoint,
     close: async () => connection.close(),
     explain: () => connection.explain(),
+    ...(connection.mayChangeCredentials && { checkCredentials: async () => connection.checkCredentials() }),
     on: connection.listeners.on,
   });
 }
@@ -97,22 +98,41 @@ class HttpConnection implements HttpCallHost {
     this.#toolHeaders.learn({ resultType: 'complete', tools });
   }
 
+  get mayChangeCredentials(): boolean {
+    return this.#userHeaders.mayChange;
+  }
+
+  async checkCredentials(): Promise<void> {
+    await this.#readUserHeaders('a look at what is kept');
+  }
+
   moved(url: string): void {
     this.#url = url;
   }
 
   async request(request: McpRequest, exchange: Exchange): Promise<McpResult> {
     const { count } = this.#toolRefresh;
+    const sent = this.#mirrored(request);
     try {
       return await this.#negotiated(request, exchange);
     } catch (error) {
       const mayBeStale =
-        error instanceof RemoteError && error.code === HEADER_MISMATCH && request.method === CALL_TOOL.name;
+        error instanceof RemoteError &&
+        error.code === HEADER_MISMATCH &&
+        isRefused(error) &&
+        request.method === CALL_TOOL.name;
       if (!mayBeStale) throw error;
       // The server knows another definition of the tool than this end. It says so before it does anything.
       if (count === this.#toolRefresh.count) await this.#refreshTools(request, exchange, error);
+      // With the same headers it would be refused again.
+      if (sent === this.#mirrored(request)) throw error;
       return this.#negotiated(request, exchange);
     }
+  }
+
+  #mirrored({ method, params }: McpRequest): string | undefined {
+    if (method !== CALL_TOOL.name) return undefined;
+    return JSON.stringify(this.#toolHeaders.of(params.name, params.arguments));
   }
 
   async #refreshTools(request: McpRequest, { signal }: Exchange, mismatch: RemoteError): Promise<void> {
@@ -189,11 +209,7 @@ class HttpConnection implements HttpCallHost {
     row: MethodRow | undefined,
     version: string,
   ): Promise<{ readonly headers: Readonly<Record<string, string>>; readonly secrets: readonly string[] }> {
-    const { headers, secrets, haveCredentialsChanged } = await this.#readUserHeaders(method);
-    if (haveCredentialsChanged) {
-      this.#toolHeaders.clear();
-      this.listeners.credentialsChanged();
-    }
+    const { headers, secrets } = await this.#readUserHeaders(method);
     const target = row?.target === undefined ? undefined : params[row.target];
     const all: Record<string, string> = {
       ...headers,
@@ -211,7 +227,11 @@ class HttpConnection implements HttpCallHost {
 
   async #readUserHeaders(method: string): Promise<ReadHeaders> {
     try {
-      return await this.#userHeaders.read();
+      const read = await this.#userHeaders.read();
+      if (read.haveCredentialsChanged) this.#toolHeaders.clear();
+      // Whatever else may tell two callers apart: what was read for one is not handed to the other.
+      if (read.hasIdentityChanged) this.listeners.credentialsChanged();
+      return read;
     } catch (cause) {
       if (cause instanceof LocalError) throw cause;
       const message = `${method} was not sent to ${this.endpoint}: its headers could not be made (option headers)`;
@@ -263,10 +283,13 @@ function platformFetch(): HttpFetch {
 }
 
 function checkedUrl(url: string | URL): URL {
-  if (!URL.canParse(String(url))) throw new TypeError(`httpPeer: "${redactSecrets(String(url))}" is not a URL`);
+  if (!URL.canParse(String(url)))
+    throw new TypeError(
+      `"${redactSecrets(String(url))}" is not a URL, such as http://127.0.0.1:3000/mcp; a program to start is { command, args }`,
+    );
   const checked = new URL(url);
   if (checked.protocol !== 'http:' && checked.protocol !== 'https:') {
-    throw new TypeError(`httpPeer: a URL must begin with http: or https:, not ${checked.protocol}`);
+    throw new TypeError(`A URL must begin with http:// or https://, not ${checked.protocol}`);
   }
   if (checked.username !== '' || checked.password !== '') {
     throw new TypeError('httpPeer: the URL has a user name or password in it; use the option headers instead');

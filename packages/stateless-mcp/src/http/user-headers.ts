@@ -24,7 +24,11 @@ const RESERVED: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 const RESERVED_PREFIX = 'mcp-param-';
-const CREDENTIALS = /^(?:authorization|cookie|proxy-authorization|dpop)$|api-?key|token|secret|auth/;
+const CREDENTIALS =
+  /^(?:authorization|cookie|proxy-authorization|dpop)$|key|token|secret|auth|password|credential|session/;
+/** Headers that say nothing about who asks. All others may. */
+const IMPERSONAL =
+  /^(?:user-agent|accept-language|cache-control|pragma|origin|referer|traceparent|tracestate|baggage|x-(?:request|correlation|trace)(?:-id)?)$/;
 
 /** Header names in any case, and their values. */
 export type HeaderFields = Readonly<Record<string, string>>;
@@ -39,6 +43,8 @@ export interface ReadHeaders {
   /** Values of headers that carry credentials. */
   readonly secrets: readonly string[];
   readonly haveCredentialsChanged: boolean;
+  /** The same for everything that may say who asks. */
+  readonly hasIdentityChanged: boolean;
 }
 
 /** The headers that a user adds to every request, and whether their credentials have changed. */
@@ -46,6 +52,7 @@ export class UserHeaders {
   readonly #source: HeaderSource;
   #headers: HeaderFields = {};
   #credentials: string | undefined;
+  #identity: string | undefined;
   #secrets: readonly string[] = [];
 
   /** @throws TypeError for headers that HTTP cannot carry */
@@ -54,22 +61,29 @@ export class UserHeaders {
     if (typeof source !== 'function') this.#take(source);
   }
 
+  /** They may be others with the next request. */
+  get mayChange(): boolean {
+    return typeof this.#source === 'function';
+  }
+
   get hasCredentials(): boolean {
     return this.#secrets.length > 0;
   }
 
   /** The headers of the next request. Rejects with what the function throws, or with a TypeError for what it returns. */
   async read(): Promise<ReadHeaders> {
-    if (typeof this.#source !== 'function') return this.#read(false);
+    if (typeof this.#source !== 'function') return this.#read(false, false);
     const fields = await this.#source();
     // Read now: meanwhile another request may have brought the same news.
-    const before = this.#credentials;
+    const credentials = this.#credentials;
+    const identity = this.#identity;
     this.#take(fields);
-    return this.#read(before !== undefined && before !== this.#credentials);
+    const isFirst = identity === undefined;
+    return this.#read(!isFirst && credentials !== this.#credentials, !isFirst && identity !== this.#identity);
   }
 
-  #read(haveCredentialsChanged: boolean): ReadHeaders {
-    return { headers: this.#headers, secrets: this.#secrets, haveCredentialsChanged };
+  #read(haveCredentialsChanged: boolean, hasIdentityChanged: boolean): ReadHeaders {
+    return { headers: this.#headers, secrets: this.#secrets, haveCredentialsChanged, hasIdentityChanged };
   }
 
   #take(fields: HeaderFields): void {
@@ -79,6 +93,7 @@ export class UserHeaders {
     }
     const headers: Record<string, string> = {};
     const credentials: (readonly [string, string])[] = [];
+    const identity: (readonly [string, string])[] = [];
     for (const [name, value] of Object.entries(fields)) {
       if (!HEADER_NAME.test(name)) throw new TypeError(`headers: ${JSON.stringify(name)} is not a header name`);
       // Not shown: it may be a secret.
@@ -89,10 +104,17 @@ export class UserHeaders {
       if (RESERVED.has(lower) || lower.startsWith(RESERVED_PREFIX)) continue;
       headers[lower] = value;
       if (CREDENTIALS.test(lower)) credentials.push([lower, value]);
+      if (!IMPERSONAL.test(lower)) identity.push([lower, value]);
     }
     this.#headers = headers;
-    this.#credentials = JSON.stringify(credentials.sort(([a], [b]) => (a < b ? -1 : 1)));
+    this.#credentials = fingerprint(credentials);
+    this.#identity = fingerprint(identity);
     // Of `Bearer abc` the second word alone is a secret too.
     this.#secrets = credentials.flatMap(([, value]) => [value, ...value.split(' ').slice(1)]);
   }
+}
+
+/** The same for the same headers, in whatever order. */
+function fingerprint(headers: (readonly [string, string])[]): string {
+  return JSON.stringify(headers.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

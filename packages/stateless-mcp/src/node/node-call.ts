@@ -5,6 +5,7 @@ import type { Connections } from './node-connections.ts';
 
 /** What may wait for a reader before no more is taken from the connection. */
 const MAX_QUEUED_BYTES = 65_536;
+const MAX_QUEUED_CHUNKS = 1000;
 
 const DONE: IteratorResult<Uint8Array, undefined> = Object.freeze({ done: true, value: undefined });
 
@@ -22,6 +23,8 @@ export class NodeCall implements AsyncIterableIterator<Uint8Array, undefined> {
     | { readonly resolve: Settle<IteratorResult<Uint8Array, undefined>>; readonly reject: Settle<unknown> }
     | undefined;
   #queue: Uint8Array[] = [];
+  /** Of its beginning. */
+  #taken = 0;
   #queuedBytes = 0;
   /** Nothing more comes: the body is complete, has failed, or nobody wants it. */
   #isOver = false;
@@ -53,7 +56,7 @@ export class NodeCall implements AsyncIterableIterator<Uint8Array, undefined> {
 
   /** Of the signal. */
   handleEvent(): void {
-    this.#queue = [];
+    this.#empty();
     this.#fail(this.#signal.reason);
     this.#request.destroy();
   }
@@ -63,8 +66,11 @@ export class NodeCall implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 
   next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    const chunk = this.#queue.shift();
+    const chunk = this.#queue[this.#taken];
     if (chunk !== undefined) {
+      this.#taken += 1;
+      // Not one by one: taking the first of many moves all others.
+      if (this.#taken === this.#queue.length) this.#empty();
       this.#queuedBytes -= chunk.length;
       if (this.#queuedBytes === 0 && !this.#isOver) this.#response?.resume();
       return Promise.resolve({ done: false, value: chunk });
@@ -78,7 +84,7 @@ export class NodeCall implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 
   return(): Promise<IteratorResult<Uint8Array, undefined>> {
-    this.#queue = [];
+    this.#empty();
     if (!this.#isOver) {
       this.#finish();
       // What is complete may run out, so that the connection can be used again.
@@ -120,7 +126,14 @@ export class NodeCall implements AsyncIterableIterator<Uint8Array, undefined> {
     }
     this.#queue.push(chunk);
     this.#queuedBytes += chunk.length;
-    if (this.#queuedBytes >= MAX_QUEUED_BYTES) this.#response?.pause();
+    // Chunks count too: each costs more than its bytes.
+    const isFull = this.#queuedBytes >= MAX_QUEUED_BYTES || this.#queue.length >= MAX_QUEUED_CHUNKS;
+    if (isFull) this.#response?.pause();
+  }
+
+  #empty(): void {
+    this.#queue = [];
+    this.#taken = 0;
   }
 
   #broke(error: Error | undefined): void {

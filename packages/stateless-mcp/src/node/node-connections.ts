@@ -130,7 +130,7 @@ export class Connections {
     if (!(socket instanceof Socket) || connection === undefined || connection.idleMs <= 0) return false;
     connection.unusedSince = Date.now();
     connection.bytesRead = socket.bytesRead;
-    // One timer for all: two calls of `setTimeout` for each request would cost more than the rest of this file.
+    // One timer for all, instead of two calls of `setTimeout` for each request.
     this.#timer ??= setTimeout(() => this.#dropUnused(), IDLE_MS).unref();
     socket.unref();
     return true;

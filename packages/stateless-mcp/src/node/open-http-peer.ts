@@ -8,9 +8,7 @@ export function openHttpPeer(url: string | URL, options: HttpPeerOptions): McpPe
   const fetch = nodeFetch();
   const peer = httpPeer(url, { ...options, fetch });
   return peerOf(peer, {
-    endpoint: peer.endpoint,
-    explain: peer.explain,
-    on: peer.on,
+    ...peer,
     close: async () => {
       await peer.close();
       fetch.close();

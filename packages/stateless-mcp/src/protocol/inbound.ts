@@ -117,7 +117,7 @@ export function completeResult(result: unknown, method: string, row: MethodRow |
   }
   const { ttlMs, cacheScope } = result;
   const hints = {
-    ttlMs: typeof ttlMs === 'number' && ttlMs > 0 ? ttlMs : 0,
+    ttlMs: typeof ttlMs === 'number' && ttlMs > 0 && Number.isFinite(ttlMs) ? ttlMs : 0,
     cacheScope: cacheScope === 'public' ? 'public' : 'private',
   };
   const isEnd = row.pages !== undefined && result.nextCursor === null;

@@ -42,7 +42,8 @@ export class RevisionChoice {
     try {
       return await send(version);
     } catch (error) {
-      if (!(error instanceof RemoteError) || error.code !== UNSUPPORTED_PROTOCOL_VERSION) throw error;
+      const isVersion = error instanceof RemoteError && error.code === UNSUPPORTED_PROTOCOL_VERSION;
+      if (!isVersion || !isRefused(error)) throw error;
       const supported = supportedVersions(error.data);
       const next = MODERN_VERSIONS.find((spoken) => supported.includes(spoken));
       if (next === undefined) throw unsupported(error, version, supported);
@@ -53,6 +54,14 @@ export class RevisionChoice {
       return result;
     }
   }
+}
+
+/**
+ * Whether an error that says that the request was not carried out can be believed: over HTTP only with its status, because an
+ * answer that began with 200 may follow upon work that was done.
+ */
+export function isRefused({ status }: RemoteError): boolean {
+  return status === undefined || status === 400;
 }
 
 /** The server's own error, with the facts for whoever has to update one of the two. */

@@ -45,6 +45,11 @@ export interface McpPeer extends McpHandler, AsyncDisposable {
   /** Where requests go, for messages: a URL without secrets, or a command. */
   readonly endpoint: string;
   explain(): PeerReport;
+  /**
+   * Finds out in whose name the next request would be made, and tells listeners of `credentialsChanged` before it resolves.
+   * Absent: always in the same.
+   */
+  checkCredentials?(): Promise<void>;
   /** Listens until the returned function is called. */
   on<Name extends keyof PeerEvents>(event: Name, listener: PeerEvents[Name]): () => void;
 }

@@ -3,9 +3,9 @@ import { hideSecrets, redactSecrets } from './redact.ts';
 
 describe('redactSecrets', () => {
   it.each([
-    ['Authorization: Bearer abc', 'Authorization: Bearer [redacted]'],
+    ['Authorization: Bearer abc', 'Authorization: [redacted]'],
     ['authorization=abc', 'authorization=[redacted]'],
-    ['{"authorization":"Bearer abc.def"}', '{"authorization":"Bearer [redacted]"}'],
+    ['{"authorization":"Bearer abc.def"}', '{"authorization":"[redacted]"}'],
     ["{'api_key': 'abc'}", "{'api_key': '[redacted]'}"],
     ['X-API-Key: 12', 'X-API-Key: [redacted]'],
     ['--token=abc --verbose', '--token=[redacted] --verbose'],
@@ -13,7 +13,12 @@ describe('redactSecrets', () => {
     ['password: hunter2, user: bob', 'password: [redacted], user: bob'],
     ['PASSWD=x', 'PASSWD=[redacted]'],
     ['client_secret=abc', 'client_secret=[redacted]'],
-    ['Set-Cookie: session=abc; Path=/', 'Set-Cookie: [redacted]; Path=/'],
+    ['Set-Cookie: session=abc; Path=/', 'Set-Cookie: [redacted]'],
+    ['Authorization: Token abc def', 'Authorization: [redacted]'],
+    ['password="two words" next', 'password="[redacted]" next'],
+    ['Pwd=abc;', 'Pwd=[redacted];'],
+    ['redis://:secret@host/0', 'redis://[redacted]@host/0'],
+    ['key AKIAABCDEFGHIJKLMNOP', 'key [redacted]'],
     ['sent Bearer abcdefgh to it', 'sent Bearer [redacted] to it'],
     ['Basic dXNlcjpwYXNz', 'Basic [redacted]'],
     ['postgres://user:pass@db.example/x', 'postgres://[redacted]@db.example/x'],

@@ -72,11 +72,14 @@ export function makeHandler(parts: ServerParts): McpHandler {
   return async (request, exchange) => {
     try {
       const operation = operations.get(request.method);
-      if (operation === undefined || operation.row.gate?.(capabilities()) === false) {
+      if (operation === undefined) {
         throw new McpError(
           METHOD_NOT_FOUND,
           `Method not found: ${excerpt(request.method)}; served here are ${exchange.versions.join(', ')}`,
         );
+      }
+      if (operation.row.gate?.(capabilities()) === false) {
+        throw new McpError(METHOD_NOT_FOUND, `Method not found: no capability of this server offers ${request.method}`);
       }
       const level = request.params._meta[LOG_LEVEL_META_KEY];
       if (level !== undefined && !isLoggingLevel(level)) {

@@ -26,7 +26,9 @@ describe('ErrorLines', () => {
     const errorLines = new ErrorLines();
     for (let index = 0; index < 50; index++) errorLines.push(Buffer.from(`${index} ${'x'.repeat(1000)}\n`));
     expect(errorLines.last).toHaveLength(20);
-    expect(errorLines.last[0]).toBe(`30 ${'x'.repeat(497)}…`);
+    expect(errorLines.last[0]).toBe(`30 ${'x'.repeat(1000)}`);
+    errorLines.push(Buffer.from(`${'y'.repeat(10_000)}\n`));
+    expect(errorLines.last.at(-1)).toBe('y'.repeat(8192));
   });
 
   it('holds a bounded part of a line that does not end', () => {

@@ -2,7 +2,9 @@ import { StringDecoder } from 'node:string_decoder';
 
 /** How many of the last lines are kept, and how much of each. */
 const KEPT_LINES = 20;
-const KEPT_CHARACTERS = 500;
+export const SHOWN_CHARACTERS = 500;
+/** More is kept than is shown, so that a secret at the end of what is shown is whole when it is looked for. */
+const KEPT_CHARACTERS = 8192;
 /** A longer line is told in pieces. */
 const MAX_LINE_CHARACTERS = 64 * 1024;
 
@@ -45,5 +47,5 @@ export class ErrorLines {
 }
 
 function shortened(line: string): string {
-  return line.length <= KEPT_CHARACTERS ? line : `${line.slice(0, KEPT_CHARACTERS)}…`;
+  return line.slice(0, KEPT_CHARACTERS);
 }

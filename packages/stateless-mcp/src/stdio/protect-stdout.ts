@@ -34,6 +34,8 @@ function takeOver(stdout: NodeJS.WriteStream): Writable {
   // Whoever pipes into it waits for the one stream and hears of it from the other.
   stderr.on('drain', () => stdout.emit('drain'));
   Object.defineProperty(stdout, 'end', { value: endStray, configurable: true, writable: true });
+  // A pipeline whose source fails destroys its target.
+  Object.defineProperty(stdout, 'destroy', { value: () => stdout, configurable: true, writable: true });
   // For those who write to the descriptor themselves. The stream of a file needs its own.
   if (stdout instanceof Socket) Object.defineProperty(stdout, 'fd', { value: 2, configurable: true });
   return output;

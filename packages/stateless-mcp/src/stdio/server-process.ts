@@ -1,6 +1,6 @@
 import { deferred } from '../protocol/deferred.ts';
 import { LocalError, type LocalErrorFacts, phaseOf } from '../protocol/local-error.ts';
-import { ErrorLines } from './error-lines.ts';
+import { ErrorLines, SHOWN_CHARACTERS } from './error-lines.ts';
 import type { ProcessExit, ProcessTree } from './process-tree.ts';
 import { settlesWithin } from './settles-within.ts';
 import { type ConnectionContext, type LostRequest, StreamConnection } from './stream-connection.ts';
@@ -26,7 +26,10 @@ const LAST_OUTPUT_MS = 500;
 /** For another request to a server that has not said a word, after the only one was given up. */
 const UNWANTED_AFTER_MS = 250;
 /** Of the error stream, in messages. */
-const SHOWN_LINES = 5;
+const SHOWN_LINES = 8;
+
+/** Where an error came from, which hides what it says. */
+const STACK_FRAME = /^\s*at |^\s*requireStack|^\s*[{}\]]|^\s*code: |^Node\.js v|^\s*$/;
 
 /** A server that runs as a child process, and the connection to it. */
 export class ServerProcess {
@@ -87,7 +90,10 @@ export class ServerProcess {
 
   /** The last lines of its error stream, without secrets. */
   get stderr(): readonly string[] {
-    return this.#errorLines.last.map((line) => this.#options.redact(line));
+    return this.#errorLines.last.map((line) => {
+      const shown = this.#options.redact(line);
+      return shown.length <= SHOWN_CHARACTERS ? shown : `${shown.slice(0, SHOWN_CHARACTERS)}…`;
+    });
   }
 
   /** Closes its input, and after `graceMs` ends it with all that it started. Resolves when it is gone. */
@@ -139,7 +145,8 @@ export class ServerProcess {
       stderr,
     };
     const how = `${this.#endpoint} ${howItEnded(this.exit)}`;
-    const lines = stderr.slice(-SHOWN_LINES).map((line) => `\n  ${line}`);
+    const told = stderr.filter((line) => !STACK_FRAME.test(line)).slice(-SHOWN_LINES);
+    const lines = told.map((line) => `\n  ${line}`);
     const said = lines.length === 0 ? '' : `. The end of its error stream:${lines.join('')}`;
     return this.#hasSpoken
       ? new LocalError('closed', `${how} before ${method} was answered${said}`, { ...facts, phase: phaseOf(row) })

@@ -19,35 +19,35 @@ import type { ConnectionContext, StreamConnection } from './stream-connection.ts
 export interface StdioCommand {
   /** A program, found in `PATH`, or the path of one. On Windows also what only `cmd.exe` can run, such as `npx`. */
   readonly command: string;
-  readonly args?: readonly string[];
+  readonly args?: readonly string[] | undefined;
   /**
    * Variables that the server gets beside the few that programs need to run: HOME, LOGNAME, PATH, SHELL, TERM and USER; on
    * Windows APPDATA, ComSpec, HOMEDRIVE, HOMEPATH, LOCALAPPDATA, PATH, PATHEXT, PROCESSOR_ARCHITECTURE, SYSTEMDRIVE,
    * SYSTEMROOT, TEMP, USERNAME and USERPROFILE. Nothing else of this process's own environment is passed on.
    */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** Default: that of this process. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
 }
 
 export interface StdioPeerOptions {
   /** Bytes of a message from the server. What is longer is skipped, and its request fails. Default: 16 MiB. */
-  readonly maxMessageBytes?: number;
+  readonly maxMessageBytes?: number | undefined;
   /**
    * What happens to the server's error stream. It never counts as failure.
    * - `keep` (default): the last 20 lines, for errors and reports
    * - `inherit`: it is that of this process, and nothing is kept
    * - a function: gets each line, and the last ones are kept too
    */
-  readonly stderr?: 'keep' | 'inherit' | ((line: string) => void);
+  readonly stderr?: 'keep' | 'inherit' | ((line: string) => void) | undefined;
   /** Milliseconds between the end of a server's input and SIGTERM to it and all that it started. Default: 2000. */
-  readonly shutdownGraceMs?: number;
+  readonly shutdownGraceMs?: number | undefined;
   /** Methods that are known, those of extensions included. Default: those of the revision. */
-  readonly methods?: MethodTable;
+  readonly methods?: MethodTable | undefined;
   /** Where warnings go. Default: the console's error stream. */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /** For the pauses between restarts. Default: the time of the platform. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /**
@@ -257,7 +257,11 @@ class StdioServer {
     else if (code === 'ENOENT') why = `there is no program ${command}, or it is not in PATH`;
     else if (code === 'EACCES') why = `${command} may not be executed`;
     const text = `Cannot start ${this.endpoint}: ${this.#redact(why)}`;
-    return new LocalError('unreachable', text, { phase: 'spawn' }, { cause });
+    // The system's own error repeats the command line.
+    const shown = Object.assign(new Error(this.#redact(cause instanceof Error ? cause.message : String(cause))), {
+      code,
+    });
+    return new LocalError('unreachable', text, { phase: 'spawn' }, { cause: shown });
   }
 
   #closedError(detail: string): LocalError {

@@ -26,6 +26,9 @@ const FULL_PIPE_BYTES = 64 * 1024;
 /** More than this, and no more requests are read: their answers could only be kept. */
 const MOST_UNREAD_BYTES = 1024 * 1024;
 
+/** Requests that one client may have open. */
+const MAX_OPEN_REQUESTS = 1000;
+
 /** What calls get that run when the client has closed its side. */
 export const EOF_GRACE_MS = 2000;
 
@@ -196,6 +199,11 @@ export class StreamBinding implements StreamHost, LineHandler {
     const { id, request, row, progressToken } = admission;
     if (this.#exchanges.has(id) || this.#closeReason !== undefined) {
       this.#refuse(id, draining());
+      return;
+    }
+    if (this.#exchanges.size >= MAX_OPEN_REQUESTS) {
+      const problem = `${MAX_OPEN_REQUESTS} requests are open on this connection, which takes no more`;
+      this.#refuse(id, new McpError(503, problem));
       return;
     }
     const exchange = new StreamExchange({ id, row, progressToken }, this);

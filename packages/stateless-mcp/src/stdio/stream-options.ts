@@ -5,13 +5,13 @@ import { checkPositiveInteger } from '../protocol/option-checks.ts';
 /** What all servers on byte streams have in common. */
 export interface StreamOptions {
   /** Bytes of a message from the client. A longer one is answered with an error. Default: 4 MiB. */
-  readonly maxMessageBytes?: number;
+  readonly maxMessageBytes?: number | undefined;
   /** Bytes of a result. Default: 16 MiB. */
-  readonly maxResponseBytes?: number;
+  readonly maxResponseBytes?: number | undefined;
   /** Where unexpected errors go. Default: warnings and errors to the console's error stream. */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /** Who is at the other end, where whoever accepted the connection knows. Default: nobody is verified. */
-  readonly auth?: AuthInfo;
+  readonly auth?: AuthInfo | undefined;
 }
 
 export interface StreamLimits {

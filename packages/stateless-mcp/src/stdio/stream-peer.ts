@@ -13,13 +13,13 @@ import { type LostRequest, StreamConnection } from './stream-connection.ts';
 
 export interface StreamPeerOptions {
   /** Bytes of a message from the server. What is longer is skipped, and its request fails. Default: 16 MiB. */
-  readonly maxMessageBytes?: number;
+  readonly maxMessageBytes?: number | undefined;
   /** What is at the other end, for messages and reports, such as the path of a socket. Default: `stream`. */
-  readonly endpoint?: string;
+  readonly endpoint?: string | undefined;
   /** Methods that are known, those of extensions included. Default: those of the revision. */
-  readonly methods?: MethodTable;
+  readonly methods?: MethodTable | undefined;
   /** Where warnings go. Default: the console's error stream. */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /** For what was written to leave, when a peer is closed. */

@@ -1,19 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpFetch } from '../../src/http/index.ts';
-import { callTool, CONTENT, HTTP_CLIENTS, expectLocalError, openPeer } from './http-peer-harness.ts';
+import { ask, callTool, CONTENT, HTTP_CLIENTS, expectLocalError, openPeer } from './http-peer-harness.ts';
 import { type Answer, scriptedServer } from './scripted-server.ts';
 
 const redirect = (answer: Answer, status: number, location?: string): void =>
   answer.send(status, location === undefined ? {} : { Location: location }, 'Moved');
 
 describe.each(HTTP_CLIENTS)('redirects over $name', (client) => {
-  it.each([301, 302, 307, 308])('%d is followed with the same request', async (status) => {
+  it.each([
+    [301, 'resources/read'],
+    [302, 'resources/read'],
+    [307, 'resources/read'],
+    [308, 'resources/read'],
+    [307, 'tools/call'],
+    [308, 'tools/call'],
+  ])('%d of %s is followed with the same request', async (status, method) => {
     const server = await scriptedServer((answer, { path }) => {
       if (path === '/mcp') redirect(answer, status, '/new/mcp?tenant=a');
-      else answer.result(CONTENT);
+      else answer.result({ contents: [], ...CONTENT });
     });
     const headers = { Authorization: 'Bearer some-token' };
-    await callTool(openPeer(client, server.url, { headers }), 'forecast', { city: 'Rome' });
+    await ask(openPeer(client, server.url, { headers }), method, { name: 'forecast', uri: 'notes://today' });
     const [first, second] = server.requests;
     expect(server.requests.map(({ httpMethod, path }) => `${httpMethod} ${path}`)).toEqual([
       'POST /mcp',
@@ -27,6 +34,19 @@ describe.each(HTTP_CLIENTS)('redirects over $name', (client) => {
   });
 
   it.each([
+    [301, 'tools/call'],
+    [302, 'tools/call'],
+    [302, 'com.example/unknown'],
+  ])('%d of %s, which may have been carried out, is refused and names the target', async (status, method) => {
+    const server = await scriptedServer((answer) => redirect(answer, status, '/done?token=abcdefgh'));
+    const error = await expectLocalError(ask(openPeer(client, server.url), method), 'refused');
+    expect(error).toMatchObject({ phase: 'http', maybeExecuted: true });
+    expect(error.message).toContain(`${server.origin}/done`);
+    expect(error.message).not.toContain('abcdefgh');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
     [301, ['/mcp', '/new', '/new']],
     [302, ['/mcp', '/new', '/mcp', '/new']],
     [307, ['/mcp', '/new', '/mcp', '/new']],
@@ -34,11 +54,11 @@ describe.each(HTTP_CLIENTS)('redirects over $name', (client) => {
   ])('%d is remembered if it is for good', async (status, paths) => {
     const server = await scriptedServer((answer, { path }) => {
       if (path === '/mcp') redirect(answer, status, '/new');
-      else answer.result(CONTENT);
+      else answer.result({ tools: [] });
     });
     const peer = openPeer(client, server.url);
-    await callTool(peer, 'a');
-    await callTool(peer, 'a');
+    await ask(peer, 'tools/list');
+    await ask(peer, 'tools/list');
     expect(server.requests.map(({ path }) => path)).toEqual(paths);
     expect(peer.endpoint).toBe(server.url);
   });
@@ -51,11 +71,11 @@ describe.each(HTTP_CLIENTS)('redirects over $name', (client) => {
     const server = await scriptedServer((answer, { path }) => {
       if (path === '/mcp') redirect(answer, first ?? 0, '/1');
       else if (path === '/1') redirect(answer, second ?? 0, '/2');
-      else answer.result(CONTENT);
+      else answer.result({ contents: [] });
     });
     const peer = openPeer(client, server.url);
-    await callTool(peer, 'a');
-    await callTool(peer, 'a');
+    await ask(peer, 'resources/read', { uri: 'x:/a' });
+    await ask(peer, 'resources/read', { uri: 'x:/a' });
     expect(server.requests.map(({ path }) => path)).toEqual(paths);
   });
 

@@ -35,7 +35,9 @@ describe.each(HTTP_CLIENTS)('statuses over $name', (client) => {
     [200, {}, '', true],
     [202, {}, '', true],
     [204, {}, '', true],
-    [418, { 'Content-Type': 'text/event-stream' }, 'data: {}\n\n', false],
+    [418, { 'Content-Type': 'text/event-stream' }, 'data: {}\n\n', true],
+    [408, HTML, 'Request Timeout', true],
+    [409, HTML, 'Conflict', true],
   ])('%d with %j and %j is no message', async (status, headers, body, maybeExecuted) => {
     const error = await expectLocalError(answering(status, headers, body), 'http_status');
     expect(error).toMatchObject({ status, body, phase: 'http', maybeExecuted });

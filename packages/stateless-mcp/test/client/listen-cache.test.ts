@@ -46,7 +46,7 @@ async function listening(honored: SubscriptionFilter = {}, beforehand = false): 
       .sort();
   };
   if (beforehand) await readAll();
-  const opening = client.listen({}, { onChange: () => {} });
+  const opening = client.listen(honored, { onChange: () => {} });
   const request = peer.requests.find(({ method }) => method === 'subscriptions/listen');
   if (request === undefined) throw new Error('Nothing was asked for');
   void request.exchange.notify({
