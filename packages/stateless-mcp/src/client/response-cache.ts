@@ -119,11 +119,7 @@ export class ResponseCache {
     this.#flights.add(flight);
     if (isShared) this.#shared.set(key, flight);
     flight.answer.then(
-      (result) => {
-        // Several callers have it now.
-        if (flight.waiting > 1) deepFreeze(result);
-        if (!flight.isStale) this.#keep(flight, result);
-      },
+      (result) => this.#arrived(flight, result),
       // Those who wait hear of it.
       () => this.#outdate(flight),
     );
@@ -153,6 +149,12 @@ export class ResponseCache {
       signal.addEventListener('abort', leave, { once: true });
       flight.answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
     });
+  }
+
+  #arrived(flight: Flight, result: McpResult): void {
+    // Several callers have it now.
+    if (flight.waiting > 1) deepFreeze(result);
+    if (!flight.isStale) this.#keep(flight, result);
   }
 
   #keep(flight: Flight, result: McpResult): void {

@@ -52,7 +52,7 @@ export function fetchFailure(thrown: unknown, { endpoint, method, phase, hasAnsw
   });
 }
 
-function reachedPhase(thrown: unknown, code = '', syscall: unknown = undefined): FailurePhase {
+function reachedPhase(thrown: unknown, code = '', syscall?: unknown): FailurePhase {
   if (thrown instanceof HttpFetchError) return thrown.phase;
   if (UNREACHED_AT_CONNECT.test(code)) return syscall === 'connect' ? 'connect' : 'http';
   return UNREACHED.find(([pattern]) => pattern.test(code))?.[1] ?? (TLS_AT_ANY_TIME.test(code) ? 'tls' : 'http');
