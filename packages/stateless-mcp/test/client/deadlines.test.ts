@@ -126,7 +126,7 @@ describe('silence', () => {
     let done = (): void => {};
     const { request, outcome } = await calling(setup, {
       onProgress: async () =>
-        new Promise((resolve) => {
+        new Promise<void>((resolve) => {
           done = resolve;
         }),
     });

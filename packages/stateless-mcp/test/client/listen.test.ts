@@ -263,7 +263,7 @@ describe('a stream of changes', () => {
       {},
       {
         onChange: async () =>
-          new Promise((resolve) => {
+          new Promise<void>((resolve) => {
             done = resolve;
           }),
       },
