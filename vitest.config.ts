@@ -8,7 +8,7 @@ const resolve = { alias: { '#http': source('node/open-http-peer.ts'), '#stdio': 
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    maxWorkers: 3,
     projects: [
       { resolve, test: { name: 'unit', include: ['packages/*/src/**/*.test.ts'] } },
       {

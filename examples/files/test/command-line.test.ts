@@ -3,11 +3,21 @@ import { parseCommandLine, UsageError } from '../src/command-line.ts';
 
 describe('the command line', () => {
   it('has defaults', () => {
-    expect(parseCommandLine([])).toEqual({ dir: expect.stringMatching(/docs$/) as string, port: 3000, help: false });
+    expect(parseCommandLine([])).toEqual({
+      dir: expect.stringMatching(/docs$/) as string,
+      port: 3000,
+      stdio: false,
+      help: false,
+    });
   });
 
   it('takes a folder and a port', () => {
-    expect(parseCommandLine(['--dir', 'notes', '--port=0'])).toEqual({ dir: 'notes', port: 0, help: false });
+    expect(parseCommandLine(['--dir', 'notes', '--port=0'])).toEqual({
+      dir: 'notes',
+      port: 0,
+      stdio: false,
+      help: false,
+    });
     expect(parseCommandLine(['-h'])).toMatchObject({ help: true });
   });
 
