@@ -6,7 +6,7 @@ import type { McpResult } from './result.ts';
  *
  * - `aborted`: the caller gave up
  * - `timeout`: a limit of time ran out; `timer` says which
- * - `refused`: this end refused to do it, and nothing was sent
+ * - `refused`: this end refused to do it, or to go on with it after a redirect
  * - `unreachable`: nobody answered; `phase` says how far it came
  * - `closed`: the connection, the process at its other end, or this end was closed before the answer was complete
  * - `unauthorized`: the server wants credentials (401) or others than these (403)
