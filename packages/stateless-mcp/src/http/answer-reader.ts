@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser';
+import { GatheredBytes } from '../protocol/gathered-bytes.ts';
 import { valueExceedsDepth } from '../protocol/json-depth.ts';
 import { MAX_JSON_DEPTH } from '../protocol/json-rpc.ts';
 import type { HttpFetchResponse } from './http-fetch.ts';
@@ -12,22 +13,14 @@ type Body = NonNullable<HttpFetchResponse['body']>;
 
 /** The whole body. @throws TooManyBytes */
 export async function readWhole(body: HttpFetchResponse['body'], maxBytes: number): Promise<Uint8Array> {
-  // Grows by doubling: many small chunks must not cost more than their bytes.
-  let whole = new Uint8Array(0);
-  let length = 0;
+  const gathered = new GatheredBytes(maxBytes);
   if (body !== null) {
-    for await (const piece of new Chunks(body)) {
-      if (length + piece.length > maxBytes) throw new TooManyBytes();
-      if (length + piece.length > whole.length) {
-        const grown = new Uint8Array(Math.min(maxBytes, Math.max(2 * whole.length, length + piece.length)));
-        grown.set(whole.subarray(0, length));
-        whole = grown;
-      }
-      whole.set(piece, length);
-      length += piece.length;
+    for await (const chunk of new Chunks(body)) {
+      if (gathered.length + chunk.length > maxBytes) throw new TooManyBytes();
+      gathered.append(chunk);
     }
   }
-  return whole.subarray(0, length);
+  return gathered.bytes;
 }
 
 /** The beginning of the body as text, for people: what comes within these limits, whatever happens to the rest. */

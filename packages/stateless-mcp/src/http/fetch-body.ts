@@ -1,3 +1,4 @@
+import { GatheredBytes } from '../protocol/gathered-bytes.ts';
 import type { HttpBinding } from './http-binding.ts';
 
 /**
@@ -10,8 +11,7 @@ export async function readFetchBody(request: Request, binding: HttpBinding): Pro
   if (request.bodyUsed) throw new TypeError('The body was used already');
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = request.body?.getReader();
   if (reader === undefined) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  const body = new GatheredBytes(maxBodyBytes);
   const deadline = Date.now() + bodyTimeoutMs;
   let isLate = false;
   const watch = {
@@ -24,28 +24,15 @@ export async function readFetchBody(request: Request, binding: HttpBinding): Pro
   binding.sweep.add(watch);
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      length += next.value.length;
-      if (length > maxBodyBytes) {
+      if (body.length + next.value.length > maxBodyBytes) {
         void reader.cancel().catch(() => {});
         throw binding.bodyTooLarge();
       }
-      chunks.push(next.value);
+      body.append(next.value);
     }
   } finally {
     binding.sweep.remove(watch);
   }
   if (isLate) throw binding.bodyTooSlow();
-  return joined(chunks, length);
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const [first] = chunks;
-  if (chunks.length === 1 && first !== undefined) return first;
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
+  return body.bytes;
 }

@@ -4,8 +4,9 @@ import { deferred } from '../protocol/deferred.ts';
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND } from '../protocol/error-codes.ts';
 import { McpError, toMcpError } from '../protocol/errors.ts';
 import type { DrainOptions } from '../protocol/drain-options.ts';
+import { answerBy } from '../protocol/exchange-messages.ts';
 import { excerpt } from '../protocol/excerpt.ts';
-import type { McpEndpoint, McpHandler, McpRequest } from '../protocol/handler.ts';
+import type { McpEndpoint, McpHandler } from '../protocol/handler.ts';
 import { valueExceedsDepth } from '../protocol/json-depth.ts';
 import { MAX_JSON_DEPTH, tooDeep } from '../protocol/json-rpc.ts';
 import type { RequestId } from '../protocol/json-rpc-types.ts';
@@ -161,7 +162,7 @@ export class HttpBinding implements ExchangeHost {
     const exchange = new HttpExchange({ id, row, progressToken, head, auth, headers }, this, channel);
     this.#exchanges.add(exchange);
     this.sweep.add(exchange);
-    this.#run(request, exchange);
+    answerBy(this.#handler, request, exchange);
     return exchange;
   }
 
@@ -175,18 +176,6 @@ export class HttpBinding implements ExchangeHost {
     if (!valueExceedsDepth(message, MAX_JSON_DEPTH)) return this.receive(message, head, auth, channel);
     this.refuse(head, channel, tooDeep(), { auth });
     return undefined;
-  }
-
-  #run(request: McpRequest, exchange: HttpExchange): void {
-    // A handler may be any function: one that throws instead of rejecting is answered like all others.
-    try {
-      this.#handler(request, exchange).then(
-        (result) => exchange.finish(result),
-        (error: unknown) => exchange.fail(error),
-      );
-    } catch (error) {
-      exchange.fail(error);
-    }
   }
 
   release(exchange: HttpExchange): void {

@@ -1,4 +1,4 @@
-import type { RemoteError } from '../protocol/errors.ts';
+import { RemoteError } from '../protocol/errors.ts';
 import { excerpt } from '../protocol/excerpt.ts';
 import type { Exchange } from '../protocol/handler.ts';
 import { completeResult, type Inbound, invalidAnswer, readInbound, remoteError } from '../protocol/inbound.ts';
@@ -69,12 +69,9 @@ export class HttpCall {
     const type = response.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
     try {
       if (response.status === 401 || response.status === 403) throw await this.#unauthorized(response);
-      if (response.status >= 200 && response.status < 300) {
-        if (type === 'text/event-stream' && response.body !== null) return await this.#readStream(response.body);
-        if (isJson(type)) return this.#settle(await this.#readJson(response), response);
-      } else if (isJson(type)) {
-        return this.#settle(await this.#readJson(response), response);
-      }
+      const isStream = isSuccess(response.status) && type === 'text/event-stream';
+      if (isStream && response.body !== null) return await this.#readStream(response.body);
+      if (isJson(type)) return this.#settle(await this.#readJson(response), response);
     } catch (error) {
       throw this.#explained(error);
     }
@@ -161,18 +158,18 @@ export class HttpCall {
 
   /** An answer in JSON that is no message: with a status of success the server's fault, otherwise of whoever is in front. */
   #invalid({ status, headers }: HttpFetchResponse, reason: string, body: string): LocalError {
-    const isSuccess = status >= 200 && status < 300;
+    const isAnswer = isSuccess(status);
     const { endpoint } = this.#host;
     const { method, row } = this.#request;
     const wait = retryAfterMs(headers);
     return new LocalError(
-      isSuccess ? 'invalid_answer' : 'http_status',
+      isAnswer ? 'invalid_answer' : 'http_status',
       `${endpoint} answered ${method} with ${status} and no valid message: ${reason}${waitText(wait)}`,
       {
         status,
         body: this.#shown(body),
         retryAfterMs: wait,
-        phase: isSuccess ? phaseOf(row) : 'http',
+        phase: isAnswer ? phaseOf(row) : 'http',
         maybeExecuted: !isRefusal(status),
       },
     );
@@ -330,7 +327,7 @@ export class HttpCall {
         { phase, maybeExecuted: true },
       );
     }
-    const isOurs = error instanceof LocalError || (error instanceof Error && error.name === 'RemoteError');
+    const isOurs = error instanceof LocalError || error instanceof RemoteError;
     return isOurs ? error : fetchFailure(error, { endpoint, method, phase, hasAnswer: this.#hasAnswer });
   }
 
@@ -345,6 +342,10 @@ export class HttpCall {
 
 function waitText(retryAfter: number | undefined): string {
   return retryAfter === undefined ? '' : `; it asks to wait ${Math.ceil(retryAfter / 1000)} s`;
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
 }
 
 /** Statuses that say that nothing was done. Others, such as 408 and 409, may come in the middle of it. */

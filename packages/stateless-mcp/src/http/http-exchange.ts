@@ -1,14 +1,13 @@
 import type { AuthInfo } from '../protocol/auth-info.ts';
 import { type Deferred, deferred } from '../protocol/deferred.ts';
-import { INTERNAL_ERROR } from '../protocol/error-codes.ts';
-import { McpError, toMcpError } from '../protocol/errors.ts';
+import { type McpError, toMcpError } from '../protocol/errors.ts';
 import type { Exchange } from '../protocol/handler.ts';
 import {
   controllerOf,
-  exceedsBytes,
   kindOf,
+  labelOf,
   type RequestIdentity,
-  serialiseResponse,
+  serialiseBoundedResponse,
   tagsFor,
 } from '../protocol/exchange-messages.ts';
 import { HeldMessages } from '../protocol/held-messages.ts';
@@ -124,19 +123,11 @@ export class HttpExchange implements Exchange, ChannelEvents {
     if (this.#state === 'over') return;
     let text: string;
     try {
-      text = serialiseResponse(this.#origin, result);
+      const { limits, logger } = this.#host;
+      text = serialiseBoundedResponse(this.#origin, result, limits.maxResponseBytes, logger);
     } catch (error) {
-      // A result that JSON cannot carry.
+      // A result that JSON cannot carry, or one that is too large.
       this.fail(error);
-      return;
-    }
-    const { maxResponseBytes } = this.#host.limits;
-    if (exceedsBytes(text, maxResponseBytes)) {
-      this.#host.logger.error(`A result of ${this.#label()} is over its limit`, {
-        maxResponseBytes,
-        length: text.length,
-      });
-      this.fail(new McpError(INTERNAL_ERROR, `The result is larger than ${maxResponseBytes} bytes (maxResponseBytes)`));
       return;
     }
     this.#answer({ status: 200, headers: JSON_HEADERS, text });
@@ -267,6 +258,6 @@ export class HttpExchange implements Exchange, ChannelEvents {
   }
 
   #label(): string {
-    return this.#origin.row?.name ?? 'a request';
+    return labelOf(this.#origin);
   }
 }

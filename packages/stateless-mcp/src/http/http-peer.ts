@@ -15,7 +15,7 @@ import { MODERN_VERSIONS } from '../protocol/versions.ts';
 import { HttpCall, type HttpCallHost } from './http-call.ts';
 import type { HttpFetch } from './http-fetch.ts';
 import { type HeaderSource, type ReadHeaders, UserHeaders } from './user-headers.ts';
-import { ToolHeaders } from './tool-headers.ts';
+import { type KnownHeaders, mirrored, ToolHeaders } from './tool-headers.ts';
 import { ToolRefresh } from './tool-refresh.ts';
 
 export interface HttpPeerOptions {
@@ -112,7 +112,7 @@ class HttpConnection implements HttpCallHost {
 
   async request(request: McpRequest, exchange: Exchange): Promise<McpResult> {
     const { count } = this.#toolRefresh;
-    const sent = this.#mirrored(request);
+    const known = this.#toolHeaders.known(request.params.name);
     try {
       return await this.#negotiated(request, exchange);
     } catch (error) {
@@ -125,14 +125,15 @@ class HttpConnection implements HttpCallHost {
       // The server knows another definition of the tool than this end. It says so before it does anything.
       if (count === this.#toolRefresh.count) await this.#refreshTools(request, exchange, error);
       // With the same headers it would be refused again.
-      if (sent === this.#mirrored(request)) throw error;
+      if (!this.#mirrorsOtherwise(request, known)) throw error;
       return this.#negotiated(request, exchange);
     }
   }
 
-  #mirrored({ method, params }: McpRequest): string | undefined {
-    if (method !== CALL_TOOL.name) return undefined;
-    return JSON.stringify(this.#toolHeaders.of(params.name, params.arguments));
+  /** Whether the headers of a call are others than those that follow from what was known before. */
+  #mirrorsOtherwise({ params: { name, arguments: toolArguments } }: McpRequest, before: KnownHeaders): boolean {
+    const now = this.#toolHeaders.of(name, toolArguments);
+    return JSON.stringify(mirrored(before, toolArguments)) !== JSON.stringify(now);
   }
 
   async #refreshTools(request: McpRequest, { signal }: Exchange, mismatch: RemoteError): Promise<void> {

@@ -7,6 +7,9 @@ import type { McpResult } from '../protocol/result.ts';
 /** Tools beyond this are called without mirrored headers until the server asks for them. */
 const MAX_TOOLS = 10_000;
 
+/** Of one tool; absent: nothing was heard of it. */
+export type KnownHeaders = readonly ParameterHeader[] | undefined;
+
 const NO_HEADERS: readonly (readonly [string, string])[] = Object.freeze([]);
 
 /**
@@ -35,11 +38,14 @@ export class ToolHeaders {
     this.#headers.clear();
   }
 
+  /** What is known of a tool now. It is not changed, but replaced. */
+  known(name: unknown): KnownHeaders {
+    return typeof name === 'string' ? this.#headers.get(name) : undefined;
+  }
+
   /** Headers of a call, with their names in lower case. */
   of(name: unknown, toolArguments: unknown): readonly (readonly [string, string])[] {
-    const headers = typeof name === 'string' ? this.#headers.get(name) : undefined;
-    if (headers === undefined || headers.length === 0) return NO_HEADERS;
-    return parameterHeaderValues(headers, isObject(toolArguments) ? toolArguments : undefined);
+    return mirrored(this.known(name), toolArguments);
   }
 
   #learnTool(tool: unknown): boolean {
@@ -63,4 +69,10 @@ export class ToolHeaders {
     this.#warned.add(text);
     this.#logger.warn(text, { tool: name, problem });
   }
+}
+
+/** The headers of a call by what was known of its tool. */
+export function mirrored(headers: KnownHeaders, toolArguments: unknown): readonly (readonly [string, string])[] {
+  if (headers === undefined || headers.length === 0) return NO_HEADERS;
+  return parameterHeaderValues(headers, isObject(toolArguments) ? toolArguments : undefined);
 }

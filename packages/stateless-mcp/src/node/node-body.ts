@@ -1,19 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { McpError } from '../protocol/errors.ts';
+import { GatheredBytes } from '../protocol/gathered-bytes.ts';
 import type { HttpBinding } from '../http/http-binding.ts';
 
 /** Reads a request body and hands it over whole, or says why it is refused. Neither if the client left. */
 export function readNodeBody(
   request: IncomingMessage,
   binding: HttpBinding,
-  done: (body: Buffer) => void,
+  done: (body: Uint8Array) => void,
   refused: (error: McpError) => void,
 ): void {
   const { maxBodyBytes, bodyTimeoutMs } = binding.limits;
   const deadline = Date.now() + bodyTimeoutMs;
-  let chunks: Buffer[] = [];
-  let length = 0;
+  const body = new GatheredBytes(maxBodyBytes);
   let isOver = false;
   const watch = {
     tick: (now: number) => {
@@ -27,21 +27,19 @@ export function readNodeBody(
     isOver = true;
     binding.sweep.remove(watch);
     if (error === undefined) return;
-    chunks = [];
+    body.clear();
     refused(error);
   };
   binding.sweep.add(watch);
   request.on('data', (chunk: Buffer) => {
     if (isOver) return;
-    length += chunk.length;
-    if (length > maxBodyBytes) stop(binding.bodyTooLarge());
-    else chunks.push(chunk);
+    if (body.length + chunk.length > maxBodyBytes) stop(binding.bodyTooLarge());
+    else body.append(chunk);
   });
   request.on('end', () => {
     if (isOver) return;
     stop();
-    const [first] = chunks;
-    done(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, length));
+    done(body.bytes);
   });
 }
 

@@ -1,5 +1,7 @@
 /** How a server binding writes what belongs to one request: the tags of this hop on it, whatever carries it. */
-import { type McpError, toMcpError } from './errors.ts';
+import { INTERNAL_ERROR } from './error-codes.ts';
+import { McpError, toMcpError } from './errors.ts';
+import type { Exchange, McpHandler, McpRequest } from './handler.ts';
 import { type NotificationTags, serialiseError, serialiseResult } from './json-rpc.ts';
 import type { Logger } from './logger.ts';
 import { isObject } from './json.ts';
@@ -15,6 +17,11 @@ export interface RequestIdentity {
   readonly id: RequestId;
   readonly row: MethodRow | undefined;
   readonly progressToken: ProgressToken | undefined;
+}
+
+/** What it is about, for logs. */
+export function labelOf({ row }: RequestIdentity): string {
+  return row?.name ?? 'a request';
 }
 
 export function kindOf({ method }: McpNotification | ExtensionNotification): HeldKind {
@@ -45,6 +52,39 @@ function checkResult(result: unknown): asserts result is McpResult {
   throw new TypeError('A handler must resolve with a result: an object with a resultType');
 }
 
+/**
+ * The same, of a bounded size.
+ *
+ * @throws also McpError −32603 beyond `maxResponseBytes`, which is logged: its author has to know
+ */
+export function serialiseBoundedResponse(
+  identity: RequestIdentity,
+  result: McpResult,
+  maxResponseBytes: number,
+  logger: Logger,
+): string {
+  const text = serialiseResponse(identity, result);
+  if (!exceedsBytes(text, maxResponseBytes)) return text;
+  logger.error(`A result of ${labelOf(identity)} is over its limit`, { maxResponseBytes, length: text.length });
+  throw new McpError(INTERNAL_ERROR, `The result is larger than ${maxResponseBytes} bytes (maxResponseBytes)`);
+}
+
+/** Runs a handler, which may be any function: one that throws instead of rejecting is answered like all others. */
+export function answerBy(
+  handler: McpHandler,
+  request: McpRequest,
+  exchange: Exchange & { finish(result: McpResult): void; fail(error: unknown): void },
+): void {
+  try {
+    handler(request, exchange).then(
+      (result) => exchange.finish(result),
+      (error: unknown) => exchange.fail(error),
+    );
+  } catch (error) {
+    exchange.fail(error);
+  }
+}
+
 /** An error as one line of JSON. One whose data JSON cannot carry is an unexpected error itself, and the one that is sent. */
 export function serialiseFailure(
   error: McpError,
@@ -67,6 +107,6 @@ export function controllerOf(reason: unknown): AbortController {
 }
 
 /** Whether a text is longer than that in UTF-8. A UTF-16 unit has at most three bytes, so that only large texts are measured. */
-export function exceedsBytes(text: string, limit: number): boolean {
+function exceedsBytes(text: string, limit: number): boolean {
   return text.length > limit || (text.length * 3 > limit && new TextEncoder().encode(text).length > limit);
 }

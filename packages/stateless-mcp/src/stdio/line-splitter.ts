@@ -1,3 +1,4 @@
+import { GatheredBytes } from '../protocol/gathered-bytes.ts';
 import type { RequestId } from '../protocol/json-rpc-types.ts';
 
 const NEWLINE = 0x0a;
@@ -5,9 +6,6 @@ const CARRIAGE_RETURN = 0x0d;
 
 /** What is kept of both ends of a line that is too long. */
 const KEPT_BYTES = 256;
-
-/** Room that is kept for the next line. */
-const REUSED_BYTES = 64 * 1024;
 
 /** Where a message says its id when it is written by the usual serialisers: right at its start, or at its very end. */
 const ID_AT_START =
@@ -28,15 +26,15 @@ export interface LineHandler {
 export class LineSplitter {
   readonly #maxLineBytes: number;
   readonly #handler: LineHandler;
-  /** What has come of a line whose end has not; grows by doubling, so that small chunks cost no more than large ones. */
-  #line = new Uint8Array(0);
-  #length = 0;
+  /** What has come of a line whose end has not. */
+  readonly #line: GatheredBytes;
   /** Both ends of a line that is being skipped. */
-  #skipped: { readonly head: Uint8Array; tail: Uint8Array } | undefined;
+  #skipped: { readonly head: Uint8Array; tail: Uint8Array; length: number } | undefined;
 
   constructor(maxLineBytes: number, handler: LineHandler) {
     this.#maxLineBytes = maxLineBytes;
     this.#handler = handler;
+    this.#line = new GatheredBytes(maxLineBytes);
   }
 
   push(chunk: Uint8Array): void {
@@ -44,7 +42,7 @@ export class LineSplitter {
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       const rest = chunk.subarray(start, end);
       // Most lines lie within one chunk, and are not copied.
-      if (this.#length === 0 && rest.length <= this.#maxLineBytes) this.#emit(rest);
+      if (this.#line.length === 0 && this.#skipped === undefined && rest.length <= this.#maxLineBytes) this.#emit(rest);
       else this.#finish(rest);
       start = end + 1;
     }
@@ -57,35 +55,28 @@ export class LineSplitter {
   }
 
   #take(bytes: Uint8Array): void {
-    const length = this.#length + bytes.length;
     if (this.#skipped !== undefined) {
       this.#skipped.tail = lastBytes(this.#skipped.tail, bytes);
-    } else if (length > this.#maxLineBytes) {
-      const kept = this.#line.subarray(0, this.#length);
-      const head = joined(kept.subarray(0, KEPT_BYTES), bytes.subarray(0, KEPT_BYTES)).slice(0, KEPT_BYTES);
-      this.#skipped = { head, tail: lastBytes(kept.subarray(-KEPT_BYTES), bytes) };
-      this.#line = new Uint8Array(0);
+      this.#skipped.length += bytes.length;
+    } else if (this.#line.length + bytes.length <= this.#maxLineBytes) {
+      this.#line.append(bytes);
     } else {
-      if (length > this.#line.length) {
-        const grown = new Uint8Array(Math.min(this.#maxLineBytes, Math.max(2 * this.#line.length, length)));
-        grown.set(this.#line.subarray(0, this.#length));
-        this.#line = grown;
-      }
-      this.#line.set(bytes, this.#length);
+      const kept = this.#line.bytes;
+      const head = joined(kept.subarray(0, KEPT_BYTES), bytes.subarray(0, KEPT_BYTES)).slice(0, KEPT_BYTES);
+      const tail = lastBytes(kept.subarray(-KEPT_BYTES), bytes);
+      this.#skipped = { head, tail, length: kept.length + bytes.length };
+      this.#line.clear();
     }
-    this.#length = length;
   }
 
   #finish(rest: Uint8Array): void {
     this.#take(rest);
-    const line = this.#line.subarray(0, this.#length);
-    const length = this.#length;
+    const line = this.#line.bytes;
     const skipped = this.#skipped;
-    this.#length = 0;
+    this.#line.clear();
     this.#skipped = undefined;
-    if (this.#line.length > REUSED_BYTES) this.#line = new Uint8Array(0);
     if (skipped === undefined) this.#emit(line);
-    else this.#handler.oversized(length, idOf(skipped.head, skipped.tail));
+    else this.#handler.oversized(skipped.length, idOf(skipped.head, skipped.tail));
   }
 
   #emit(line: Uint8Array): void {

@@ -5,7 +5,7 @@ import { deferred } from '../protocol/deferred.ts';
 import { INVALID_REQUEST } from '../protocol/error-codes.ts';
 import { McpError, toMcpError } from '../protocol/errors.ts';
 import { excerpt } from '../protocol/excerpt.ts';
-import type { McpEndpoint, McpHandler, McpRequest } from '../protocol/handler.ts';
+import type { McpEndpoint, McpHandler } from '../protocol/handler.ts';
 import { isObject } from '../protocol/json.ts';
 import { parseJson } from '../protocol/json-rpc.ts';
 import type { RequestId } from '../protocol/json-rpc-types.ts';
@@ -15,7 +15,8 @@ import { MAX_TIMER_MS } from '../protocol/option-checks.ts';
 import { MODERN_VERSIONS } from '../protocol/versions.ts';
 import { type LineHandler, LineSplitter } from './line-splitter.ts';
 import { LineWriter } from './line-writer.ts';
-import { serialiseFailure } from '../protocol/exchange-messages.ts';
+import { answerBy, serialiseFailure } from '../protocol/exchange-messages.ts';
+import { settlesWithin } from './settles-within.ts';
 import { StreamExchange, type StreamHost } from './stream-exchange.ts';
 import type { DrainOptions } from '../protocol/drain-options.ts';
 import { type StreamLimits, streamLimitsOf, type StreamOptions } from './stream-options.ts';
@@ -208,19 +209,7 @@ export class StreamBinding implements StreamHost, LineHandler {
     }
     const exchange = new StreamExchange({ id, row, progressToken }, this);
     this.#exchanges.set(id, exchange);
-    this.#run(request, exchange);
-  }
-
-  #run(request: McpRequest, exchange: StreamExchange): void {
-    // A handler may be any function: one that throws instead of rejecting is answered like all others.
-    try {
-      this.#handler(request, exchange).then(
-        (result) => exchange.finish(result),
-        (error: unknown) => exchange.fail(error),
-      );
-    } catch (error) {
-      exchange.fail(error);
-    }
+    answerBy(this.#handler, request, exchange);
   }
 
   /** An error for a message that goes no further. Under an id that is in use it would be taken for another answer. */
@@ -275,9 +264,9 @@ export class StreamBinding implements StreamHost, LineHandler {
     const writable = this.#writable;
     // Reading goes on: a socket that is closed with bytes unread takes from its client what that has not read yet.
     readable.resume();
-    await within(LAST_BYTES_MS, this.#writer.end());
+    await settlesWithin(this.#writer.end(), LAST_BYTES_MS);
     if (readable === (writable as unknown) && !readable.destroyed) {
-      await within(LAST_CLOSE_MS, new Promise<void>((resolve) => void readable.once('close', resolve)));
+      await settlesWithin(new Promise<void>((resolve) => void readable.once('close', resolve)), LAST_CLOSE_MS);
     }
     readable.destroy();
     writable.destroy();
@@ -287,13 +276,4 @@ export class StreamBinding implements StreamHost, LineHandler {
 
 function draining(): McpError {
   return new McpError(503, 'The server is shutting down');
-}
-
-async function within(milliseconds: number, promise: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  await Promise.race([promise, timeout]);
-  clearTimeout(timer);
 }

@@ -4,11 +4,11 @@ import { INTERNAL_ERROR } from '../protocol/error-codes.ts';
 import { McpError, toMcpError } from '../protocol/errors.ts';
 import {
   controllerOf,
-  exceedsBytes,
   kindOf,
+  labelOf,
   type RequestIdentity,
   serialiseFailure,
-  serialiseResponse,
+  serialiseBoundedResponse,
   tagsFor,
 } from '../protocol/exchange-messages.ts';
 import type { Exchange } from '../protocol/handler.ts';
@@ -115,16 +115,11 @@ export class StreamExchange implements Exchange {
     if (this.#isOver) return;
     let line: string;
     try {
-      line = serialiseResponse(this.#identity, result);
+      const { maxResponseBytes, logger } = this.#host;
+      line = serialiseBoundedResponse(this.#identity, result, maxResponseBytes, logger);
     } catch (error) {
-      // A result that JSON cannot carry.
+      // A result that JSON cannot carry, or one that is too large.
       this.fail(error);
-      return;
-    }
-    const { maxResponseBytes, logger } = this.#host;
-    if (exceedsBytes(line, maxResponseBytes)) {
-      logger.error(`A result of ${this.label} is over its limit`, { maxResponseBytes, length: line.length });
-      this.fail(new McpError(INTERNAL_ERROR, `The result is larger than ${maxResponseBytes} bytes (maxResponseBytes)`));
       return;
     }
     this.#answer(line, true);
@@ -162,7 +157,7 @@ export class StreamExchange implements Exchange {
 
   /** What it is about, for logs. */
   get label(): string {
-    return this.#identity.row?.name ?? 'a request';
+    return labelOf(this.#identity);
   }
 
   #answer(line: string, tearsDown: boolean): void {
